@@ -1,0 +1,56 @@
+//! The catalog: everything that search and execute need, immutable, swapped as a whole.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CompiledTool, NamespacedName, ObjectRef, ObjectSet, Problem};
+
+/// All tools, groups and grants of one catalog at one moment.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// Changes whenever anything below does; equal objects give equal revisions.
+    pub revision: u64,
+    /// Tools by key.
+    pub tools: BTreeMap<String, Arc<CompiledTool>>,
+    /// Declared groups by name.
+    pub groups: BTreeMap<String, Arc<Group>>,
+    /// Accepted grants, oldest first.
+    pub grants: Vec<Arc<Grant>>,
+    /// What became of every object.
+    pub verdicts: BTreeMap<ObjectRef, Verdict>,
+    /// Every problem found, in the order of files and lines.
+    pub problems: Vec<Problem>,
+    /// The objects it was compiled from (Secrets and ConfigMaps are read from here by the process executor).
+    pub objects: Arc<ObjectSet>,
+}
+
+/// A declared group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Name.
+    pub name: String,
+    /// Description, may be empty.
+    pub description: String,
+    /// Keys of its tools, sorted.
+    pub tools: Vec<String>,
+}
+
+/// An accepted grant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grant {
+    /// The UserGrant object.
+    pub object: NamespacedName,
+    /// Its spec.
+    pub spec: mcc_crds::v1alpha1::UserGrantSpec,
+}
+
+/// What became of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it is part of the catalog.
+    pub accepted: bool,
+    /// Key of an accepted Tool.
+    pub key: Option<String>,
+    /// Its problems; the first error is the reason of `Accepted=False`.
+    pub problems: Vec<Problem>,
+}

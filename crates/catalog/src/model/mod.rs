@@ -1,0 +1,17 @@
+//! The values that the rest of the crate computes with.
+
+mod access;
+mod catalog;
+mod identity;
+mod object;
+mod problem;
+mod tool;
+
+pub use access::{Access, Facets, Visibility};
+pub use catalog::{Catalog, Grant, Group, Verdict};
+pub use identity::{Caller, Identity};
+pub use object::{Entry, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Place};
+pub use problem::{Problem, Reason, Severity};
+pub use tool::{
+    CompiledTool, Delivery, HttpProgram, Implementation, Parameter, PythonCode, ResolvedLimits, ToolDocument,
+};

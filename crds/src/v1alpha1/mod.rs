@@ -1,0 +1,16 @@
+//! Version `v1alpha1` of the API.
+
+mod tool;
+mod toolgroup;
+mod usergrant;
+
+pub use tool::*;
+pub use toolgroup::*;
+pub use usergrant::*;
+
+/// The API group of all kinds.
+pub const GROUP: &str = "mcc.dev";
+/// The API version of this module's kinds.
+pub const VERSION: &str = "v1alpha1";
+/// `apiVersion` as manifests spell it.
+pub const API_VERSION: &str = "mcc.dev/v1alpha1";
