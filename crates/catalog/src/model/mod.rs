@@ -7,7 +7,7 @@ mod object;
 mod problem;
 mod tool;
 
-pub use access::{Access, Facets, Visibility};
+pub use access::{ADMIN, Access, Facets, PUBLIC, Visibility};
 pub use catalog::{Catalog, Grant, Group, Verdict};
 pub use identity::{Caller, Identity};
 pub use object::{Entry, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Place};

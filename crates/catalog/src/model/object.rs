@@ -117,7 +117,7 @@ impl Origin {
 }
 
 /// An object and where it came from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Entry<T> {
     /// The object.
     pub object: Arc<T>,
@@ -133,7 +133,7 @@ impl<T> Entry<T> {
 }
 
 /// All the objects from which a catalog is compiled.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct ObjectSet {
     /// Tools.
     pub tools: BTreeMap<NamespacedName, Entry<Tool>>,
