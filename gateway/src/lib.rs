@@ -1,1 +1,4 @@
 //! Stub.
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
