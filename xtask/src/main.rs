@@ -1,1 +1,39 @@
-fn main() {}
+//! Development tasks of mcc: `cargo xtask generate`, and what other parts add beside it.
+//!
+//! One file a task; `main` only picks it. A task returns an error for "the answer is no", which exits 1.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task's output is for the terminal")]
+
+mod generate;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Development tasks of mcc.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write the generated files of the repository, or check that they are up to date.
+    Generate(generate::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().task {
+        Task::Generate(args) => generate::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

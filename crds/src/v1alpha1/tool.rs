@@ -17,6 +17,7 @@ use serde_json::Value;
     kind = "Tool",
     plural = "tools",
     namespaced,
+    derive = "PartialEq",
     status = "ToolStatus",
     category = "mcc",
     doc = "A Tool is one thing an agent can find with search and run with execute."

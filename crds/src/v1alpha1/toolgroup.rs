@@ -17,6 +17,7 @@ use super::{Limits, PodSettings, RateLimit, SessionAccess};
     plural = "toolgroups",
     shortname = "tg",
     namespaced,
+    derive = "PartialEq",
     status = "ToolGroupStatus",
     category = "mcc",
     doc = "A ToolGroup is a set of tools that is granted as a whole."

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
     plural = "usergrants",
     shortname = "ug",
     namespaced,
+    derive = "PartialEq",
     status = "UserGrantStatus",
     category = "mcc",
     doc = "A UserGrant lets a subject see and run tools."
