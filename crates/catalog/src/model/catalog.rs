@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{CompiledTool, NamespacedName, ObjectRef, ObjectSet, Problem};
+use crate::access::SubjectIndex;
+use crate::compile::{CompileStats, Memory};
 
 /// All tools, groups and grants of one catalog at one moment.
 #[derive(Debug, Default)]
@@ -22,6 +24,12 @@ pub struct Catalog {
     pub problems: Vec<Problem>,
     /// The objects it was compiled from (Secrets and ConfigMaps are read from here by the process executor).
     pub objects: Arc<ObjectSet>,
+    /// What compiling it cost.
+    pub stats: CompileStats,
+    /// The grants by subject; filled together with `grants`.
+    pub(crate) subjects: SubjectIndex,
+    /// What the next compilation may reuse.
+    pub(crate) memory: Memory,
 }
 
 /// A declared group.

@@ -1,0 +1,150 @@
+//! What runs: exactly one of shell, python, http and container, its templates compiled.
+
+use mcc_crds::v1alpha1::{ContainerTool, HttpTool, PythonTool, ShellTool, ToolSpec};
+
+use super::finding::Findings;
+use crate::model::{HttpProgram, Implementation, Parameter, PythonCode, Reason};
+use crate::script::{HttpTemplate, ScriptTemplate, TextTemplate};
+
+/// The implementation of a Tool and the image it names; none if it can't run.
+pub(super) fn compile(
+    spec: &ToolSpec,
+    params: &[Parameter],
+    findings: &mut Findings,
+) -> Option<Implementation> {
+    match (&spec.shell, &spec.python, &spec.http, &spec.container) {
+        (Some(shell), None, None, None) => shell_tool(shell, params, findings),
+        (None, Some(python), None, None) => python_tool(python, findings),
+        (None, None, Some(http), None) => http_tool(http, params, findings),
+        (None, None, None, Some(container)) => container_tool(container, params, findings),
+        (None, None, None, None) => {
+            findings.error(
+                Reason::InvalidField,
+                "spec",
+                "the Tool says nothing about what runs",
+                "give one of shell, python, http and container",
+            );
+            None
+        }
+        _ => {
+            findings.error(
+                Reason::InvalidField,
+                "spec",
+                "the Tool has more than one of shell, python, http and container",
+                "keep one of them",
+            );
+            None
+        }
+    }
+}
+
+/// The image that the Tool itself names, with its path.
+pub(super) fn own_image(spec: &ToolSpec) -> Option<(&'static str, &String)> {
+    let shell = spec.shell.as_ref().and_then(|shell| shell.image.as_ref()).map(|image| ("spec.shell.image", image));
+    let python = spec.python.as_ref().and_then(|python| python.image.as_ref());
+    let http = spec.http.as_ref().and_then(|http| http.image.as_ref());
+    let container = spec.container.as_ref().and_then(|container| container.image.as_ref());
+    shell
+        .or(python.map(|image| ("spec.python.image", image)))
+        .or(http.map(|image| ("spec.http.image", image)))
+        .or(container.map(|image| ("spec.container.image", image)))
+}
+
+fn shell_tool(shell: &ShellTool, _: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
+    if shell.script.trim().is_empty() {
+        findings.error(Reason::InvalidField, "spec.shell.script", "the script is empty", "write one");
+        return None;
+    }
+    Some(Implementation::Shell { script: ScriptTemplate, stdin: shell.stdin })
+}
+
+fn python_tool(python: &PythonTool, findings: &mut Findings) -> Option<Implementation> {
+    let code = match (&python.function, &python.source) {
+        (Some(function), None) if is_function(function) => PythonCode::Function(function.clone()),
+        (Some(function), None) => {
+            let fix = match function.rsplit_once('.') {
+                Some((module, name)) if !function.contains(':') => format!("did you mean {module}:{name}?"),
+                _ => "write package.module:callable".to_owned(),
+            };
+            findings.error(
+                Reason::InvalidField,
+                "spec.python.function",
+                format!("{function:?} is not the import path of a function"),
+                fix,
+            );
+            return None;
+        }
+        (None, Some(source)) => {
+            if !defines_main(source) {
+                findings.error(
+                    Reason::InvalidField,
+                    "spec.python.source",
+                    "the source doesn't define main",
+                    "define the function that is to be called: def main(…): or async def main(…):",
+                );
+            }
+            PythonCode::Source(source.clone())
+        }
+        (given, _) => {
+            let message = if given.is_some() { "both function and source" } else { "neither function nor source" };
+            findings.error(
+                Reason::InvalidField,
+                "spec.python",
+                format!("the Tool has {message}"),
+                "give one of them",
+            );
+            return None;
+        }
+    };
+    Some(Implementation::Python { code, path: python.path.clone() })
+}
+
+/// Whether `text` is `package.module:attribute.attribute`.
+fn is_function(text: &str) -> bool {
+    let dotted = |text: &str| text.split('.').all(is_identifier);
+    text.split_once(':').is_some_and(|(module, attribute)| dotted(module) && dotted(attribute))
+}
+
+/// A Python identifier; letters of every script may stand in one.
+fn is_identifier(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Whether the name `main` is bound somewhere: by a function, an assignment or an import.
+fn defines_main(source: &str) -> bool {
+    source.lines().any(|line| {
+        let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+        let bound = matches!(words.as_slice(), ["def" | "class", "main", ..] | ["async", "def", "main", ..]);
+        let imported = matches!(words.first(), Some(&("from" | "import"))) && words.contains(&"main");
+        let assigned = line.trim_start().strip_prefix("main").is_some_and(|rest| rest.trim_start().starts_with(['=', ':']));
+        bound || imported || assigned
+    })
+}
+
+fn http_tool(http: &HttpTool, _: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
+    if let Some(method) = &http.method
+        && (method.is_empty() || method.len() > 20 || !method.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    {
+        findings.error(
+            Reason::InvalidField,
+            "spec.http.method",
+            format!("{method:?} is not an HTTP method"),
+            "write GET, POST, PUT, PATCH, DELETE or HEAD",
+        );
+        return None;
+    }
+    Some(Implementation::Http(HttpProgram { template: HttpTemplate }))
+}
+
+fn container_tool(
+    container: &ContainerTool,
+    _: &[Parameter],
+    _: &mut Findings,
+) -> Option<Implementation> {
+    Some(Implementation::Container {
+        command: container.command.iter().map(|_| TextTemplate).collect(),
+        args: container.args.iter().map(|_| TextTemplate).collect(),
+    })
+}
