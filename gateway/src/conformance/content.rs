@@ -68,7 +68,7 @@ pub fn prompt(request: &GetPromptRequestParams) -> Result<Option<GetPromptRespon
         }
         _ => return Ok(None),
     };
-    Ok(Some(typed::<GetPromptResult>(json!({"messages": messages}))?.into()))
+    Ok(Some(typed::<GetPromptResult>(json!({"resultType": "complete", "messages": messages}))?.into()))
 }
 
 /// The resources, as `resources/list` shows them.
@@ -106,5 +106,5 @@ pub fn read(uri: &str) -> Result<Option<ReadResourceResponse>, ErrorData> {
             json!({"uri": uri, "mimeType": "application/json", "text": data.to_string()})
         }
     };
-    Ok(Some(typed::<ReadResourceResult>(json!({"contents": [content]}))?.into()))
+    Ok(Some(typed::<ReadResourceResult>(json!({"resultType": "complete", "contents": [content]}))?.into()))
 }

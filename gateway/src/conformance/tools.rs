@@ -95,7 +95,8 @@ pub fn text(text: String) -> CallToolResponse {
     CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)]).into()
 }
 
-fn result(value: Value) -> Result<CallToolResponse, ErrorData> {
+fn result(mut value: Value) -> Result<CallToolResponse, ErrorData> {
+    value["resultType"] = json!("complete");
     Ok(typed::<CallToolResult>(value)?.into())
 }
 
