@@ -39,6 +39,14 @@ pub trait Embedder: Send + Sync {
     fn dimensions(&self) -> usize;
     /// Factor of the cosine in the fused score (SEARCH.md: 8 for the static table and for MiniLM).
     fn weight(&self) -> f32;
+    /// Share of the best clause in the score of a request with several intents, 0 to 1.
+    fn clause_share(&self) -> f32 {
+        0.35
+    }
+    /// Whether the model knows other languages than English. If not, requests in other letters are ranked by words alone.
+    fn multilingual(&self) -> bool {
+        false
+    }
     /// One unit vector of `dimensions` numbers a text, in order. A text without a known token gives zeros.
     async fn embed(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>, EmbedError>;
 }

@@ -1,0 +1,5 @@
+//! Stub.
+/// Stub.
+pub struct EndpointEmbedder;
+/// Stub.
+pub struct EndpointSettings;
