@@ -45,7 +45,8 @@ pub fn document(tool: &ToolDocument) -> SparseVector {
         param_descriptions.push_str(description);
         param_descriptions.push('\n');
     }
-    let fields = analyze::fields([&name, &tool.description, &tool.keywords.join("\n"), &params, &param_descriptions]);
+    let fields =
+        analyze::fields([&name, &tool.description, &tool.keywords.join("\n"), &params, &param_descriptions]);
     let settings = [NAME, DESCRIPTION, KEYWORDS, PARAM_NAMES, PARAM_DESCRIPTIONS];
     // (term, field) once for each time the term stands in the field, in order.
     let mut found: Vec<(u32, usize)> = Vec::new();
@@ -119,7 +120,10 @@ mod tests {
 
     #[test]
     fn query_terms_count_once() {
-        assert_eq!(query_terms(&analyze::query("weather weather")).len(), query_terms(&analyze::query("weather")).len());
+        assert_eq!(
+            query_terms(&analyze::query("weather weather")).len(),
+            query_terms(&analyze::query("weather")).len()
+        );
     }
 
     #[test]

@@ -79,7 +79,14 @@ mod tests {
 
     #[test]
     fn one_intent_stays_whole() {
-        for text in ["find papers about cats and dogs", "weather", "", "   ", "search, and find", "What is v1.2 of it?"] {
+        for text in [
+            "find papers about cats and dogs",
+            "weather",
+            "",
+            "   ",
+            "search, and find",
+            "What is v1.2 of it?",
+        ] {
             assert_eq!(split(text).len(), 1, "{text}");
         }
     }
@@ -87,22 +94,27 @@ mod tests {
     #[test]
     fn several_intents() {
         assert_eq!(
-            split("Find a flight to Rome. Book a hotel there, and send me the invoice; then create a calendar event"),
+            split(
+                "Find a flight to Rome. Book a hotel there, and send me the invoice; then create a calendar event"
+            ),
             ["Find a flight to Rome", "Book a hotel there", "send me the invoice", "create a calendar event"]
         );
         assert_eq!(
             split("translate this long text and send it by mail"),
             ["translate this long text", "send it by mail"]
         );
-        assert_eq!(split("查询北京明天的天气。给张三发送一封邮件"), ["查询北京明天的天气", "给张三发送一封邮件"]);
+        assert_eq!(
+            split("查询北京明天的天气。给张三发送一封邮件"),
+            ["查询北京明天的天气", "给张三发送一封邮件"]
+        );
     }
 
     #[test]
     fn short_pieces_join_the_one_before() {
-        assert_eq!(split("Find me a flight to Rome. Thanks! Book a nice hotel"), [
-            "Find me a flight to Rome. Thanks",
-            "Book a nice hotel"
-        ]);
+        assert_eq!(
+            split("Find me a flight to Rome. Thanks! Book a nice hotel"),
+            ["Find me a flight to Rome. Thanks", "Book a nice hotel"]
+        );
     }
 
     #[test]

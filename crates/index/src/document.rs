@@ -83,7 +83,10 @@ mod tests {
             facets: Facets::new("geo.reverse_geocode", &["geo".to_owned()]),
             name: "reverse_geocode".to_owned(),
             description: "Finds the address of a place.\n".to_owned(),
-            params: vec![("lat".to_owned(), "Latitude".to_owned()), ("lonDeg".to_owned(), "Longitude".to_owned())],
+            params: vec![
+                ("lat".to_owned(), "Latitude".to_owned()),
+                ("lonDeg".to_owned(), "Longitude".to_owned()),
+            ],
             ..ToolDocument::default()
         };
         assert_eq!(

@@ -36,7 +36,11 @@ pub struct Part {
 
 impl Part {
     fn new(text: &str) -> Self {
-        Self { terms: bm25f::query_terms(&analyze::query(text)), latin: latin_share(text), text: text.to_owned() }
+        Self {
+            terms: bm25f::query_terms(&analyze::query(text)),
+            latin: latin_share(text),
+            text: text.to_owned(),
+        }
     }
 }
 
@@ -88,7 +92,12 @@ pub struct Weights {
 /// the request names.
 ///
 /// A tool without a term or a direction in common with the request isn't found, however few others there are.
-pub fn fuse<Id: Copy + Eq + Hash>(plan: &Plan, legs: &[Legs<Id>], named: &[Id], weights: Weights) -> Vec<(Id, f32)> {
+pub fn fuse<Id: Copy + Eq + Hash>(
+    plan: &Plan,
+    legs: &[Legs<Id>],
+    named: &[Id],
+    weights: Weights,
+) -> Vec<(Id, f32)> {
     let mut scores: HashMap<Id, f32> = HashMap::new();
     let mut best_clause: HashMap<Id, f32> = HashMap::new();
     for (at, (part, legs)) in plan.parts.iter().zip(legs).enumerate() {

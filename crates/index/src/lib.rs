@@ -14,12 +14,12 @@ pub mod bm25f;
 pub mod clauses;
 mod document;
 mod embed;
+#[cfg(feature = "testsuite")]
+pub mod evaluate;
 pub mod fusion;
 mod memory;
 pub mod names;
 
 pub use document::dense_text;
-#[cfg(feature = "minilm")]
-pub use embed::MiniLmEmbedder;
-pub use embed::{EndpointEmbedder, EndpointSettings, StaticEmbedder};
+pub use embed::StaticEmbedder;
 pub use memory::MemoryIndex;

@@ -62,7 +62,11 @@ impl Mentions {
             .map(fold)
             .collect();
         identifiers.truncate(MOST);
-        Self { whole: fold(query), items: if items.len() > 1 && items.len() <= MOST { items } else { Vec::new() }, identifiers }
+        Self {
+            whole: fold(query),
+            items: if items.len() > 1 && items.len() <= MOST { items } else { Vec::new() },
+            identifiers,
+        }
     }
 
     /// Every form that has to be looked up.
@@ -124,7 +128,9 @@ mod tests {
 
     #[test]
     fn whole_requests() {
-        for query in ["get_weather", "getWeather", "Get Weather", "get-weather", "GET.WEATHER", "`get_weather`"] {
+        for query in
+            ["get_weather", "getWeather", "Get Weather", "get-weather", "GET.WEATHER", "`get_weather`"]
+        {
             assert_eq!(resolve(query), ["get_weather"], "{query}");
         }
         assert_eq!(resolve("Search"), ["search"]);

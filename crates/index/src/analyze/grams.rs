@@ -7,9 +7,42 @@ use super::split::{Form, RawWord};
 
 /// Chinese function words and politeness: they separate the words around them.
 const CHINESE_STOPS: [&str; 36] = [
-    "能不能", "可不可以", "有没有", "是不是", "为什么", "怎么样", "帮我", "帮忙", "我想", "我要", "想要", "需要", "一下", "一个",
-    "怎么", "怎样", "什么", "如何", "可以", "我的", "你的", "他的", "我们", "你们", "请问", "请", "的", "了", "吗", "呢", "吧", "把",
-    "我", "你", "和", "并",
+    "能不能",
+    "可不可以",
+    "有没有",
+    "是不是",
+    "为什么",
+    "怎么样",
+    "帮我",
+    "帮忙",
+    "我想",
+    "我要",
+    "想要",
+    "需要",
+    "一下",
+    "一个",
+    "怎么",
+    "怎样",
+    "什么",
+    "如何",
+    "可以",
+    "我的",
+    "你的",
+    "他的",
+    "我们",
+    "你们",
+    "请问",
+    "请",
+    "的",
+    "了",
+    "吗",
+    "呢",
+    "吧",
+    "把",
+    "我",
+    "你",
+    "和",
+    "并",
 ];
 
 /// Pushes the n-grams of a run of characters.
@@ -48,7 +81,9 @@ fn gram(clusters: &[&[char]], words: &mut Vec<RawWord>) {
 
 /// The pieces of a run between function words; the whole run when nothing else is left.
 fn content(run: &[char]) -> Vec<&[char]> {
-    if !run.iter().any(|&c| class(c) == CharClass::Han) || run.iter().any(|&c| class(c) == CharClass::Hiragana) {
+    if !run.iter().any(|&c| class(c) == CharClass::Han)
+        || run.iter().any(|&c| class(c) == CharClass::Hiragana)
+    {
         return vec![run];
     }
     let mut pieces = Vec::new();

@@ -117,7 +117,9 @@ fn fold(word: &str) -> String {
             'ё' => folded.push('е'),
             'ς' => folded.push('σ'),
             _ if script::is_latin(c) || matches!(u32::from(c), 0x370..=0x3FF | 0x1F00..=0x1FFF) => {
-                folded.extend(std::iter::once(c).nfd().filter(|&c| !unicode_normalization::char::is_combining_mark(c)));
+                folded.extend(
+                    std::iter::once(c).nfd().filter(|&c| !unicode_normalization::char::is_combining_mark(c)),
+                );
             }
             _ => folded.push(c),
         }

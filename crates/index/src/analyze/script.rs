@@ -74,5 +74,6 @@ pub(crate) fn latin_share(text: &str) -> f32 {
 
 /// Whether a letter is Latin, with or without marks.
 pub(super) fn is_latin(c: char) -> bool {
-    c.is_ascii_alphabetic() || matches!(u32::from(c), 0xAA | 0xBA | 0xC0..=0x24F | 0x1E00..=0x1EFF | 0xFF21..=0xFF5A)
+    c.is_ascii_alphabetic()
+        || matches!(u32::from(c), 0xAA | 0xBA | 0xC0..=0x24F | 0x1E00..=0x1EFF | 0xFF21..=0xFF5A)
 }

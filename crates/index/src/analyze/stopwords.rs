@@ -8,11 +8,6 @@ use std::sync::LazyLock;
 
 use super::language::Language;
 
-/// Whether `word` (lower case) is a stop word of the language.
-pub(super) fn contains(language: Language, word: &str) -> bool {
-    languages(word) & bit(language) != 0
-}
-
 /// The languages whose stop word this is, a bit each.
 pub(super) fn languages(word: &str) -> u32 {
     static LANGUAGES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {

@@ -44,10 +44,13 @@ impl StaticEmbedder {
     pub fn from_folder(folder: &Path) -> Result<Self, EmbedError> {
         let read = |name: &str| {
             let path = folder.join(name);
-            std::fs::read(&path)
-                .map_err(|error| load_error(&folder.display().to_string(), &format!("{}: {error}", path.display())))
+            std::fs::read(&path).map_err(|error| {
+                load_error(&folder.display().to_string(), &format!("{}: {error}", path.display()))
+            })
         };
-        let name = folder.file_name().map_or_else(|| "static".to_owned(), |name| name.to_string_lossy().into_owned());
+        let name = folder
+            .file_name()
+            .map_or_else(|| "static".to_owned(), |name| name.to_string_lossy().into_owned());
         Self::new(&name, Cow::Owned(read("model.safetensors")?), &read("tokenizer.json")?)
     }
 
@@ -56,7 +59,9 @@ impl StaticEmbedder {
         let tokenizer = Tokenizer::from_bytes(tokenizer).map_err(|error| fail(&error.to_string()))?;
         let tensors = SafeTensors::deserialize(&file).map_err(|error| fail(&error.to_string()))?;
         let table = tensors.tensor("embeddings").map_err(|error| fail(&error.to_string()))?;
-        let &[tokens, dimensions] = table.shape() else { return Err(fail("embeddings must have two dimensions")) };
+        let &[tokens, dimensions] = table.shape() else {
+            return Err(fail("embeddings must have two dimensions"));
+        };
         if table.dtype() != Dtype::I8 {
             return Err(fail("embeddings must be int8"));
         }
@@ -79,7 +84,9 @@ impl StaticEmbedder {
         let encoding =
             self.tokenizer.encode_fast(text, false).map_err(|error| EmbedError::Model(error.to_string()))?;
         let mut sum = vec![0.0_f32; self.dimensions];
-        for &token in encoding.get_ids().iter().filter(|&&token| Some(token) != self.unknown).take(MOST_TOKENS) {
+        for &token in
+            encoding.get_ids().iter().filter(|&&token| Some(token) != self.unknown).take(MOST_TOKENS)
+        {
             let token = token as usize;
             let Some(&weight) = self.weights.get(token) else { continue };
             let start = self.rows + token * self.dimensions;
@@ -137,7 +144,9 @@ mod tests {
 
     #[test]
     fn similar_texts_are_near() {
-        assert!(cosine("weather forecast", "rain tomorrow") > cosine("weather forecast", "invoice the customer"));
+        assert!(
+            cosine("weather forecast", "rain tomorrow") > cosine("weather forecast", "invoice the customer")
+        );
         assert!((cosine("weather", "weather") - 1.0).abs() < 1e-5);
     }
 

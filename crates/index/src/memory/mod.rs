@@ -79,12 +79,11 @@ impl MemoryIndex {
             }
             let texts: Vec<String> = batch.iter().map(dense_text).collect();
             let vectors = self.embed(&texts, EmbedKind::Document).await?;
-            prepared.extend(
-                batch
-                    .into_iter()
-                    .zip(vectors)
-                    .map(|(document, dense)| Prepared { sparse: bm25f::document(&document), document, dense }),
-            );
+            prepared.extend(batch.into_iter().zip(vectors).map(|(document, dense)| Prepared {
+                sparse: bm25f::document(&document),
+                document,
+                dense,
+            }));
             tokio::task::yield_now().await;
         }
     }
@@ -105,11 +104,19 @@ impl MemoryIndex {
     }
 
     /// Puts documents in and takes keys out, in one step as searches see it. `writer` must be held.
-    async fn change(&self, upserts: Vec<ToolDocument>, removals: &BTreeSet<String>) -> Result<(), IndexError> {
+    async fn change(
+        &self,
+        upserts: Vec<ToolDocument>,
+        removals: &BTreeSet<String>,
+    ) -> Result<(), IndexError> {
         let old = self.snapshot.load_full();
         let upserts = distinct(upserts);
         let mut deleted: Vec<Vec<u32>> = vec![Vec::new(); old.views.len()];
-        for key in removals.iter().map(String::as_str).chain(upserts.iter().map(|document| document.facets.key.as_str())) {
+        for key in removals
+            .iter()
+            .map(String::as_str)
+            .chain(upserts.iter().map(|document| document.facets.key.as_str()))
+        {
             if let Some((view, id)) = old.find(key) {
                 deleted[view].push(id);
             }
@@ -222,7 +229,10 @@ fn half_deleted(view: &View) -> bool {
 
 fn merge(views: &[&View], dimensions: usize) -> View {
     let keeps: Vec<_> = views.iter().map(|view| |id: u32| !view.deleted.has(id)).collect();
-    let parts: Vec<(&Segment, &dyn Fn(u32) -> bool)> =
-        views.iter().zip(&keeps).map(|(view, keeps)| (&*view.segment, keeps as &dyn Fn(u32) -> bool)).collect();
+    let parts: Vec<(&Segment, &dyn Fn(u32) -> bool)> = views
+        .iter()
+        .zip(&keeps)
+        .map(|(view, keeps)| (&*view.segment, keeps as &dyn Fn(u32) -> bool))
+        .collect();
     View::new(Segment::merge(&parts, dimensions))
 }

@@ -77,7 +77,9 @@ impl Segment {
     pub(super) fn merge(parts: &[(&Self, &dyn Fn(u32) -> bool)], dimensions: usize) -> Self {
         let mut order: Vec<(&Arc<Entry>, usize, u32)> = Vec::new();
         for (part, (segment, keeps)) in parts.iter().enumerate() {
-            order.extend((0..).zip(&segment.entries).filter(|&(id, _)| keeps(id)).map(|(id, entry)| (entry, part, id)));
+            order.extend(
+                (0..).zip(&segment.entries).filter(|&(id, _)| keeps(id)).map(|(id, entry)| (entry, part, id)),
+            );
         }
         order.sort_unstable_by(|a, b| a.0.key.cmp(&b.0.key));
         let mut new_ids: Vec<Vec<Option<u32>>> =
@@ -87,7 +89,8 @@ impl Segment {
             new_ids[part][id as usize] = Some(new);
             vectors.extend_from_slice(parts[part].0.vector(id));
         }
-        let mut terms: Vec<u32> = parts.iter().flat_map(|(segment, _)| &segment.postings.terms).copied().collect();
+        let mut terms: Vec<u32> =
+            parts.iter().flat_map(|(segment, _)| &segment.postings.terms).copied().collect();
         terms.sort_unstable();
         terms.dedup();
         let mut postings = Postings { starts: vec![0], ..Postings::default() };
@@ -139,7 +142,10 @@ impl Segment {
     /// Documents and weights of a term.
     pub(super) fn postings(&self, term: u32) -> impl Iterator<Item = (u32, f32)> {
         let range = self.postings.range(term);
-        self.postings.documents[range.clone()].iter().copied().zip(self.postings.weights[range].iter().copied())
+        self.postings.documents[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.postings.weights[range].iter().copied())
     }
 
     /// Number of documents with a term.

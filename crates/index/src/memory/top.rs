@@ -39,7 +39,9 @@ impl<F: Fn(u32, u32) -> bool> Top<F> {
         }
         let before = &self.before;
         self.kept.select_nth_unstable_by(self.limit - 1, |a, b| {
-            b.1.total_cmp(&a.1).then_with(|| if before(a.0, b.0) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater })
+            b.1.total_cmp(&a.1).then_with(|| {
+                if before(a.0, b.0) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
+            })
         });
         self.kept.truncate(self.limit);
         self.threshold = self.kept[self.limit - 1].1;

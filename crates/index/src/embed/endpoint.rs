@@ -1,5 +1,0 @@
-//! Stub.
-/// Stub.
-pub struct EndpointEmbedder;
-/// Stub.
-pub struct EndpointSettings;
