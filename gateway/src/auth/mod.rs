@@ -1,0 +1,5 @@
+//! Who calls: authenticators.
+
+mod dev;
+
+pub use dev::DevAuthenticator;
