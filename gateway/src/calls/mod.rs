@@ -3,3 +3,4 @@
 pub(crate) mod finished;
 pub(crate) mod outputs;
 pub(crate) mod run;
+pub(crate) mod start;

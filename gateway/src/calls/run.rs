@@ -39,12 +39,30 @@ pub(crate) struct Run {
     pub owner: String,
     /// When it was started.
     pub created: Timestamp,
+    /// The longest it can take.
+    pub limit: Duration,
     fingerprint: Fingerprint,
     state: watch::Receiver<State>,
     cancel: CancellationToken,
     interested: AtomicUsize,
-    keep: AtomicBool,
+    /// Called with an idempotency key.
+    keep: bool,
+    task: AtomicBool,
     cancelled: AtomicBool,
+}
+
+/// A run to start.
+pub(crate) struct NewRun {
+    /// `mcc-` and 32 hex digits.
+    pub id: String,
+    /// Who may see it.
+    pub owner: String,
+    /// What it is about.
+    pub fingerprint: Fingerprint,
+    /// Whether its outcome may be asked for again: it has an idempotency key.
+    pub keep: bool,
+    /// The longest it can take.
+    pub limit: Duration,
 }
 
 /// What drives a run: owned by the task that executes it.
@@ -89,16 +107,13 @@ impl Calls {
         Arc::new(Self { running: Mutex::default(), done })
     }
 
-    /// Starts the run `id`, or joins it. `keep`: its outcome will be asked for again.
-    pub(crate) fn start(
-        self: &Arc<Self>,
-        id: String,
-        owner: String,
-        fingerprint: Fingerprint,
-        keep: bool,
-    ) -> Started {
+    /// Starts a run, or joins the one of this id.
+    pub(crate) fn start(self: &Arc<Self>, new: NewRun) -> Started {
+        let NewRun { id, owner, fingerprint, keep, limit } = new;
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = running.get(&id).cloned().or_else(|| self.done.get(&id)) {
+        let known = running.get(&id).cloned().or_else(|| self.done.get(&id));
+        // What certainly didn't run may be tried again.
+        if let Some(known) = known.filter(|run| run.finished().is_none_or(|finished| finished.ran())) {
             if known.fingerprint != fingerprint || known.owner != owner {
                 return Started::Conflict;
             }
@@ -109,16 +124,27 @@ impl Calls {
             id: id.clone(),
             owner,
             created: Timestamp::now(),
+            limit,
             fingerprint,
             state: receiver,
             cancel: CancellationToken::new(),
             interested: AtomicUsize::new(1),
-            keep: AtomicBool::new(keep),
+            keep,
+            task: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
         });
         running.insert(id, run.clone());
         let driver = Driver { run: run.clone(), state: sender, calls: self.clone() };
         Started::New(Interest { run }, driver)
+    }
+
+    /// Joins the run of this id if it is known; see [`Calls::start`].
+    pub(crate) fn join(&self, id: &str, owner: &str, fingerprint: &Fingerprint) -> Option<Started> {
+        let run = self.find(id, owner)?;
+        if run.finished().is_some_and(|finished| !finished.ran()) {
+            return None;
+        }
+        Some(if run.fingerprint == *fingerprint { Started::Joined(Interest::new(&run)) } else { Started::Conflict })
     }
 
     /// The run or kept outcome of this id, for its owner.
@@ -144,8 +170,10 @@ impl Run {
 
     /// Kills the run.
     pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-        self.cancel.cancel();
+        if self.finished().is_none() {
+            self.cancelled.store(true, Ordering::Relaxed);
+            self.cancel.cancel();
+        }
     }
 
     /// Whether somebody asked for its end.
@@ -172,7 +200,7 @@ impl Driver {
 
     /// Publishes the answer.
     pub(crate) fn finish(self, finished: Finished) {
-        let keep = self.run.keep.load(Ordering::Acquire) && finished.ran();
+        let keep = self.run.task.load(Ordering::Acquire) || (self.run.keep && finished.ran());
         self.state.send_replace(State::Done(finished));
         if keep {
             // Before the register forgets it (on drop), so that no moment is without it.
@@ -212,7 +240,7 @@ impl Interest {
 
     /// Lets the run go on without anybody waiting: it became a task, which only its owner ends.
     pub(crate) fn into_task(self) -> Arc<Run> {
-        self.run.keep.store(true, Ordering::Release);
+        self.run.task.store(true, Ordering::Release);
         // One that is never given back.
         self.run.interested.fetch_add(1, Ordering::AcqRel);
         self.run.clone()
@@ -243,7 +271,13 @@ mod tests {
     }
 
     fn start(calls: &Arc<Calls>, fingerprint: u8) -> Started {
-        calls.start("mcc-1".into(), "alice".into(), [fingerprint; 32], true)
+        calls.start(NewRun {
+            id: "mcc-1".into(),
+            owner: "alice".into(),
+            fingerprint: [fingerprint; 32],
+            keep: true,
+            limit: Duration::from_secs(30),
+        })
     }
 
     #[test]
