@@ -100,7 +100,9 @@ pub enum ConfigError {
     )]
     ToolPrefix(String),
     /// An origin isn't one.
-    #[error("allowed origin {0:?} is no origin: write it as https://host, https://host:port or https://host:*")]
+    #[error(
+        "allowed origin {0:?} is no origin: write it as https://host, https://host:port or https://host:*"
+    )]
     Origin(String),
     /// A bound is zero.
     #[error("{0} must be at least 1")]
@@ -114,7 +116,8 @@ impl GatewayConfig {
     /// Checks what types can't.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let usable = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if self.tool_prefix.len() > MAX_TOOL_NAME - LONGEST_OWN_NAME || !self.tool_prefix.bytes().all(usable) {
+        if self.tool_prefix.len() > MAX_TOOL_NAME - LONGEST_OWN_NAME || !self.tool_prefix.bytes().all(usable)
+        {
             return Err(ConfigError::ToolPrefix(self.tool_prefix.clone()));
         }
         for origin in &self.allowed_origins {

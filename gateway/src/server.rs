@@ -1,9 +1,9 @@
 //! The gateway as a whole.
 
-use std::future::Future;
+use std::future::{Future, IntoFuture as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use axum::Router;
@@ -23,6 +23,8 @@ use crate::{http, sync};
 
 /// How long open requests may go on after the shutdown began.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long connections may take to close after that.
+const CLOSE: Duration = Duration::from_secs(1);
 /// Time between looks for idle sessions.
 const REAP: Duration = Duration::from_secs(30);
 
@@ -50,9 +52,11 @@ impl Gateway {
         let end = CancellationToken::new();
         let background = [tokio::spawn(sync::follow(shared.clone())), tokio::spawn(reap(shared.clone()))];
         let ended = end.clone();
+        let calls = shared.calls.clone();
         tokio::spawn(async move {
             ended.cancelled().await;
             background.iter().for_each(tokio::task::JoinHandle::abort);
+            calls.cancel_all();
         });
         Ok(Self { shared, authenticator, end: end.clone(), _end_on_drop: end.drop_guard() })
     }
@@ -86,7 +90,8 @@ impl Gateway {
         listener: TcpListener,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
-        serve(listener, self.router(), self.end.clone(), shutdown).await.context("the MCP server failed")
+        let end = self.end.clone();
+        serve(listener, self.router(), &self.shared, end, shutdown).await.context("the MCP server failed")
     }
 
     /// Serves probes and metrics until `shutdown`.
@@ -96,7 +101,8 @@ impl Gateway {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
         let end = self.end.child_token();
-        serve(listener, self.operations_router(), end, shutdown).await.context("the metrics server failed")
+        let routes = self.operations_router();
+        serve(listener, routes, &self.shared, end, shutdown).await.context("the metrics server failed")
     }
 
     /// Serves one client over standard input and output, until it closes them or `shutdown`.
@@ -164,10 +170,11 @@ fn single(caller: Caller) -> Scope {
     Scope { principal: caller.principal().into(), caller, mcp_session: Some(session.into()), peer: None }
 }
 
-/// Serves `routes` until `shutdown`; then `end` closes the streams, and what is left has [`DRAIN`] to finish.
+/// Serves `routes` until `shutdown`. Runs going on then have [`DRAIN`] to finish, after which `end` closes what is open.
 async fn serve(
     listener: TcpListener,
     routes: Router,
+    shared: &Shared,
     end: CancellationToken,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
@@ -183,11 +190,19 @@ async fn serve(
         .with_graceful_shutdown(async move {
             shutdown.await;
             signal.cancel();
-            end.cancel();
         });
+    let close = async {
+        closing.cancelled().await;
+        let began = Instant::now();
+        while shared.in_flight.total() > 0 && began.elapsed() < DRAIN {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        end.cancel();
+        tokio::time::sleep(CLOSE).await;
+    };
     tokio::select! {
-        result = async { server.await } => result,
-        () = async { closing.cancelled().await; tokio::time::sleep(DRAIN).await } => Ok(()),
+        result = server.into_future() => result,
+        () = close => Ok(()),
     }
 }
 

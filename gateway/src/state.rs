@@ -66,7 +66,7 @@ impl Shared {
             names,
             views: Views::new(),
             handles: Handles::new(&secret, &config.catalog),
-            states: RequestStateCodec::new(secret),
+            states: RequestStateCodec::new_unchecked(secret),
             rates: RateLimits::new(),
             in_flight: InFlight::new(config.max_in_flight, config.max_in_flight_per_caller),
             results: ResultCache::new(config.result_cache_bytes),

@@ -56,8 +56,7 @@ impl Outputs {
 fn page(output: &Capture, offset: u64, bytes: usize) -> Page {
     let Capture { head, tail, total } = output;
     let tail_starts = total.saturating_sub(tail.len() as u64);
-    let (part, part_starts) =
-        if offset < head.len() as u64 { (head, 0) } else { (tail, tail_starts) };
+    let (part, part_starts) = if offset < head.len() as u64 { (head, 0) } else { (tail, tail_starts) };
     let offset = offset.clamp(part_starts, part_starts + part.len() as u64);
     let begin = usize::try_from(offset - part_starts).unwrap_or(part.len()).min(part.len());
     let end = boundary(part, begin.saturating_add(bytes).min(part.len()), begin);
@@ -94,7 +93,10 @@ mod tests {
         let output = capture("head", "tail", 100);
         assert_eq!(page(&output, 0, 50), Page { text: "head".into(), offset: 0, next: Some(4), total: 100 });
         assert_eq!(page(&output, 4, 50), Page { text: "tail".into(), offset: 96, next: None, total: 100 });
-        assert_eq!(page(&output, 1_000, 50), Page { text: String::new(), offset: 100, next: None, total: 100 });
+        assert_eq!(
+            page(&output, 1_000, 50),
+            Page { text: String::new(), offset: 100, next: None, total: 100 }
+        );
     }
 
     #[test]

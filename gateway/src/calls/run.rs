@@ -138,13 +138,23 @@ impl Calls {
         Started::New(Interest { run }, driver)
     }
 
+    /// Kills everything that runs.
+    pub(crate) fn cancel_all(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.values().for_each(|run| run.cancel());
+    }
+
     /// Joins the run of this id if it is known; see [`Calls::start`].
     pub(crate) fn join(&self, id: &str, owner: &str, fingerprint: &Fingerprint) -> Option<Started> {
         let run = self.find(id, owner)?;
         if run.finished().is_some_and(|finished| !finished.ran()) {
             return None;
         }
-        Some(if run.fingerprint == *fingerprint { Started::Joined(Interest::new(&run)) } else { Started::Conflict })
+        Some(if run.fingerprint == *fingerprint {
+            Started::Joined(Interest::new(&run))
+        } else {
+            Started::Conflict
+        })
     }
 
     /// The run or kept outcome of this id, for its owner.

@@ -61,7 +61,10 @@ pub(crate) async fn start(shared: &Arc<Shared>, scope: &Scope, call: Call) -> Ou
         && let Err(wait) = shared.rates.take(&scope.bucket(), &key, per_minute)
     {
         shared.metrics.call(&key, "rate_limited");
-        return Outset::Refused(format!("Rate limit exceeded for {key} — retry in {}s.", rate::seconds(wait)));
+        return Outset::Refused(format!(
+            "Rate limit exceeded for {key} — retry in {}s.",
+            rate::seconds(wait)
+        ));
     }
     match begin(shared, scope, call, id, fingerprint).await {
         Ok(outset) => outset,
@@ -130,7 +133,11 @@ fn unprepared(key: &str, error: &PrepareError) -> String {
 fn execution_id(catalog: &str, scope: &Scope, idempotency_key: Option<&str>) -> String {
     let Some(key) = idempotency_key else { return format!("mcc-{}", hex(&rand::random::<[u8; 16]>())) };
     // Anonymous callers share a principal: another one's key must not lead to their results.
-    let realm = if scope.is_anonymous() { format!("{}\u{1f}{}", scope.owner(), scope.bucket()) } else { scope.owner() };
+    let realm = if scope.is_anonymous() {
+        format!("{}\u{1f}{}", scope.owner(), scope.bucket())
+    } else {
+        scope.owner()
+    };
     let digest: [u8; 32] = digest(&[catalog.as_bytes(), realm.as_bytes(), key.as_bytes()]);
     format!("mcc-{}", hex(&digest[..16]))
 }
@@ -162,8 +169,7 @@ struct Job {
 impl Job {
     async fn run(self, driver: Driver, invocation: Invocation) {
         let started = Instant::now();
-        let mut outcome =
-            self.shared.executor.execute(invocation, &driver, driver.cancel_token()).await;
+        let mut outcome = self.shared.executor.execute(invocation, &driver, driver.cancel_token()).await;
         let notes = self.write_back(&mut outcome).await;
         let id = driver.run().id.clone();
         let answer = output::answer(&outcome, &id, self.tool.limits.output_bytes);

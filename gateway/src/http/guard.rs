@@ -95,7 +95,8 @@ impl Guard {
         if headers.get_all(ORIGIN).iter().any(foreign) {
             return Err((StatusCode::FORBIDDEN, "requests of this Origin are not allowed (--allow-origin)"));
         }
-        let writes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
+        let writes =
+            !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
         if writes && !is_json(headers) {
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json"));
         }
@@ -110,7 +111,8 @@ impl Guard {
             Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
             None => request.uri().authority().cloned(),
         };
-        let authority = authority.ok_or((StatusCode::BAD_REQUEST, "the Host header is missing or malformed"))?;
+        let authority =
+            authority.ok_or((StatusCode::BAD_REQUEST, "the Host header is missing or malformed"))?;
         let allowed = self.hosts.iter().any(|host| {
             host.name.eq_ignore_ascii_case(authority.host())
                 && host.port.is_none_or(|port| authority.port_u16() == Some(port))
@@ -167,9 +169,7 @@ fn unread(error: &axum::Error, max: usize) -> Response {
 fn readable(answer: Response, body: &Bytes) -> Response {
     match answer.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-            Err(error) => {
-                response(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("Parse error: {error}"))
-            }
+            Err(error) => response(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("Parse error: {error}")),
             Ok(_) => response(
                 StatusCode::BAD_REQUEST,
                 INVALID_REQUEST,

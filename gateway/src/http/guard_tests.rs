@@ -65,7 +65,9 @@ fn writes_are_json() {
     let guard = Guard::new(&GatewayConfig::default());
     let host = ("host", "localhost");
     assert_eq!(status(&guard, &[host]), 415);
-    for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "multipart/form-data"] {
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "multipart/form-data"]
+    {
         assert_eq!(status(&guard, &[host, ("content-type", kind)]), 415, "{kind}");
     }
 }

@@ -42,7 +42,11 @@ pub(crate) struct IdentityState {
 
 /// Finds out who calls, refuses sessions of others (404, as if there were none), and takes session ids out of requests
 /// of revisions that have none.
-pub(crate) async fn identify(State(state): State<IdentityState>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn identify(
+    State(state): State<IdentityState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let caller = match authenticate(&*state.authenticator, request.headers()).await {
         Ok(caller) => caller,
         Err(refusal) => return refusal,

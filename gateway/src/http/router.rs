@@ -39,7 +39,9 @@ pub(crate) fn router(
     let identity = IdentityState { shared: shared.clone(), authenticator };
     routes
         .layer(from_fn_with_state(identity, identify))
-        .fallback(async || response(StatusCode::NOT_FOUND, INVALID_REQUEST, "there is nothing here: MCP is at /mcp"))
+        .fallback(async || {
+            response(StatusCode::NOT_FOUND, INVALID_REQUEST, "there is nothing here: MCP is at /mcp")
+        })
         .layer(from_fn_with_state(Guard::new(&shared.config), guard))
         // The guard's own bound holds.
         .layer(DefaultBodyLimit::disable())

@@ -33,8 +33,7 @@ impl RateLimits {
         let Some(rate) = NonZeroU32::new(per_minute) else { return Ok(()) };
         // The limit is part of the key: a changed Tool starts with a fresh bucket.
         let key = (caller.to_owned(), tool.to_owned(), per_minute);
-        let bucket =
-            self.buckets.get_with(key, || Arc::new(RateLimiter::direct(Quota::per_minute(rate))));
+        let bucket = self.buckets.get_with(key, || Arc::new(RateLimiter::direct(Quota::per_minute(rate))));
         bucket.check().map_err(|full| full.wait_time_from(self.clock.now()))
     }
 }

@@ -114,8 +114,9 @@ impl<'a> Arguments<'a> {
             Value::String(text) => Some(text.split(',').map(|part| Value::from(part.trim())).collect()),
             _ => None,
         };
-        let texts: Option<Vec<String>> = elements
-            .and_then(|elements| elements.iter().map(|element| element.as_str().map(str::to_owned)).collect());
+        let texts: Option<Vec<String>> = elements.and_then(|elements| {
+            elements.iter().map(|element| element.as_str().map(str::to_owned)).collect()
+        });
         match texts {
             Some(texts) => texts.into_iter().filter(|text| !text.is_empty()).collect(),
             None => self.wrong(name, "a list of strings", &value).unwrap_or_default(),

@@ -13,6 +13,7 @@ pub(crate) fn complete(shared: &Shared, scope: &Scope, request: &CompleteRequest
         && match &request.r#ref {
             Reference::Prompt(prompt) => WITH_KEY.contains(&prompt.name.as_str()),
             Reference::Resource(resource) => resource.uri == TOOL_TEMPLATE,
+            _ => false,
         };
     if !names_a_tool {
         return CompleteResult::default();

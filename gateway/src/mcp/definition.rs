@@ -27,7 +27,9 @@ fn define(tool: OwnTool, names: &Names) -> Tool {
         "required": required,
         "additionalProperties": false,
     });
-    Tool::new(names.of(tool), description, object(schema)).with_title(title).with_annotations(hints(tool, title))
+    Tool::new(names.of(tool), description, object(schema))
+        .with_title(title)
+        .with_annotations(hints(tool, title))
 }
 
 /// What a tool's own module says of it: title, description, properties of the arguments, and which are required.
@@ -36,7 +38,9 @@ pub(crate) type Definition = (&'static str, String, Value, Vec<&'static str>);
 fn hints(tool: OwnTool, title: &str) -> ToolAnnotations {
     let reads = ToolAnnotations::with_title(title).read_only(true).destructive(false).idempotent(true);
     match tool {
-        OwnTool::Search | OwnTool::DescribeTools | OwnTool::Whoami | OwnTool::GetSession => reads.open_world(false),
+        OwnTool::Search | OwnTool::DescribeTools | OwnTool::Whoami | OwnTool::GetSession => {
+            reads.open_world(false)
+        }
         OwnTool::SetSession => reads.read_only(false).open_world(false),
         // Whatever the tools in the catalog do.
         OwnTool::Execute => ToolAnnotations::with_title(title)

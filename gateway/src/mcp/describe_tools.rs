@@ -42,7 +42,8 @@ pub(crate) fn call(
         .filter(|tool| groups.iter().all(|group| tool.facets.groups.contains(group)))
         .map(|tool| format!("## {}\n{}", tool.key, tool.description).trim_end().to_owned());
     let search = shared.names.of(OwnTool::Search);
-    let rest = |more| format!("[… {more} more tools left out: name groups to narrow it down, or use {search} …]");
+    let rest =
+        |more| format!("[… {more} more tools left out: name groups to narrow it down, or use {search} …]");
     let text = answer::blocks(blocks, shared.config.answer_bytes, rest);
     Ok(answer::text(text.unwrap_or_else(|| "No tools available.".to_owned())))
 }

@@ -100,7 +100,10 @@ fn modern(
             )
         })?;
         let result: ElicitResult = serde_json::from_value(response).map_err(|error| {
-            ErrorData::invalid_params(format!("inputResponses.{REQUEST} is no elicitation result: {error}"), None)
+            ErrorData::invalid_params(
+                format!("inputResponses.{REQUEST} is no elicitation result: {error}"),
+                None,
+            )
         })?;
         return Ok(merge(ask.params, ask.missing, result));
     }
@@ -141,7 +144,8 @@ fn merge(params: &Map<String, Value>, missing: &[String], result: ElicitResult) 
 
 fn form(tool: &CompiledTool, missing: &[String]) -> Option<ElicitRequestParams> {
     let asked: Vec<&Parameter> = tool.params.iter().filter(|param| missing.contains(&param.name)).collect();
-    let list = asked.iter().map(|param| format!("{} ({})", param.name, type_name(param.kind))).collect::<Vec<_>>();
+    let list =
+        asked.iter().map(|param| format!("{} ({})", param.name, type_name(param.kind))).collect::<Vec<_>>();
     let properties: Map<String, Value> =
         asked.iter().map(|param| (param.name.clone(), property(param))).collect();
     let schema = json!({"type": "object", "properties": properties, "required": missing});

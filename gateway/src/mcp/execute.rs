@@ -219,7 +219,11 @@ pub(crate) fn unauthorized_text(names: &Names, view: &View, key: &str) -> String
     )
 }
 
-fn invalid(shared: &Shared, tool: &CompiledTool, errors: &mcc_catalog::params::ParamErrors) -> CallToolResult {
+fn invalid(
+    shared: &Shared,
+    tool: &CompiledTool,
+    errors: &mcc_catalog::params::ParamErrors,
+) -> CallToolResult {
     shared.metrics.call(&tool.key, "invalid");
     answer::refused(format!("Validation error for tool '{}': {errors}", tool.key))
 }

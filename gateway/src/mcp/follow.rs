@@ -88,8 +88,7 @@ impl Reporter {
             Stage::Starting => "starting",
             Stage::Running => "running",
         };
-        let message =
-            if progress.message.is_empty() { stage.to_owned() } else { progress.message.clone() };
+        let message = if progress.message.is_empty() { stage.to_owned() } else { progress.message.clone() };
         if message != self.message {
             self.message = message;
             if self.token.is_some() && !self.first {

@@ -13,14 +13,8 @@ pub(crate) enum OwnTool {
 
 impl OwnTool {
     /// In the order of `tools/list`.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Search,
-        Self::Execute,
-        Self::DescribeTools,
-        Self::Whoami,
-        Self::SetSession,
-        Self::GetSession,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Search, Self::Execute, Self::DescribeTools, Self::Whoami, Self::SetSession, Self::GetSession];
 
     /// Name without a prefix.
     pub(crate) const fn name(self) -> &'static str {

@@ -119,10 +119,14 @@ fn argument(given: Option<&JsonObject>, prompt: &str, name: &str) -> Result<Stri
         _ => String::new(),
     };
     if text.is_empty() {
-        return Err(ErrorData::invalid_params(format!("the prompt {prompt} needs the argument {name}"), None));
+        return Err(ErrorData::invalid_params(
+            format!("the prompt {prompt} needs the argument {name}"),
+            None,
+        ));
     }
     if text.len() > MAX_ARGUMENT_BYTES {
-        let message = format!("the argument {name} has {} bytes, at most {MAX_ARGUMENT_BYTES} are taken", text.len());
+        let message =
+            format!("the argument {name} has {} bytes, at most {MAX_ARGUMENT_BYTES} are taken", text.len());
         return Err(ErrorData::invalid_params(message, None));
     }
     Ok(text)

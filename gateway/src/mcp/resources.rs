@@ -67,7 +67,8 @@ fn tools(shared: &Shared, scope: &Scope) -> String {
     let view = shared.view(scope);
     let blocks = view.tools().map(|tool| tool.signature.trim_end());
     let rest = |more| format!("[… {more} more tools left out: read {TOOL_TEMPLATE}, or search …]");
-    answer::blocks(blocks, shared.config.answer_bytes, rest).unwrap_or_else(|| "No accessible tools.".to_owned())
+    answer::blocks(blocks, shared.config.answer_bytes, rest)
+        .unwrap_or_else(|| "No accessible tools.".to_owned())
 }
 
 fn me(shared: &Shared, scope: &Scope) -> String {
@@ -102,7 +103,9 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
     let id = path.strip_suffix("/output").unwrap_or_default();
     let page = shared.outputs.page(id, &scope.owner(), offset, shared.config.answer_bytes);
     let page = page.ok_or_else(|| {
-        not_found("There is no such output: it was never yours, was not cut, or is no longer kept.".to_owned())
+        not_found(
+            "There is no such output: it was never yours, was not cut, or is no longer kept.".to_owned(),
+        )
     })?;
     let mut text = page.text;
     if page.offset > offset {
@@ -113,7 +116,9 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
             text.push('\n');
         }
         let total = page.total;
-        text.push_str(&format!("[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]"));
+        text.push_str(&format!(
+            "[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]"
+        ));
     }
     Ok(text)
 }

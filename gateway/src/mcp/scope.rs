@@ -108,9 +108,7 @@ impl Scope {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         handles.check(handle, &self.principal)
             || self.mcp_session.as_deref() == Some(handle)
-            || (!self.is_anonymous()
-                && (1..=MAX_HANDLE).contains(&handle.len())
-                && handle.bytes().all(plain))
+            || (!self.is_anonymous() && (1..=MAX_HANDLE).contains(&handle.len()) && handle.bytes().all(plain))
     }
 }
 

@@ -48,7 +48,8 @@ pub(crate) async fn call(
     arguments: Option<JsonObject>,
 ) -> Result<CallToolResult, CallToolResult> {
     let name = shared.names.of(OwnTool::Search);
-    let usage = format!("{name}(query=\"what the tool should do\", min_score=3, limit=10); only query is required");
+    let usage =
+        format!("{name}(query=\"what the tool should do\", min_score=3, limit=10); only query is required");
     let mut given = Arguments::new(&name, &usage, &["query", "min_score", "limit"], arguments);
     let text = given.required_text("query");
     let min_score = given.number("min_score");
@@ -86,7 +87,8 @@ async fn find(
         let tool = view.tool(&hit.key)?;
         Some(format!("[{:.2}]\n{}", hit.score, tool.signature.trim_end()))
     });
-    let rest = |more| format!("[… {more} more tools left out: ask for fewer with limit, or raise min_score …]");
+    let rest =
+        |more| format!("[… {more} more tools left out: ask for fewer with limit, or raise min_score …]");
     let text = answer::blocks(blocks, shared.config.answer_bytes, rest);
     Ok(answer::text(text.unwrap_or_else(|| nothing(min_score))))
 }

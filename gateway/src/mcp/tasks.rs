@@ -46,10 +46,12 @@ pub(crate) fn get(shared: &Shared, scope: &Scope, id: &str) -> Result<GetTaskRes
             Ok(Value::Object(result)) => TaskPayload::Completed { result },
             _ => return Err(ErrorData::internal_error("the result can't be told", None)),
         },
-        None if run.is_lost() => match json!({"code": -32603, "message": "the gateway failed while the tool ran"}) {
-            Value::Object(error) => TaskPayload::Failed { error },
-            _ => TaskPayload::Working,
-        },
+        None if run.is_lost() => {
+            match json!({"code": -32603, "message": "the gateway failed while the tool ran"}) {
+                Value::Object(error) => TaskPayload::Failed { error },
+                _ => TaskPayload::Working,
+            }
+        }
         None => TaskPayload::Working,
     };
     Ok(GetTaskResult::new(DetailedTask::new(task(shared, &run), payload)))

@@ -51,7 +51,8 @@ impl View {
         let mut tools = keys.by_ref().take(most).collect::<Vec<_>>().join(", ");
         let more = keys.count();
         if more > 0 {
-            let _ = write!(tools, " … and {more} more: find them with search, or list them with describe_tools");
+            let _ =
+                write!(tools, " … and {more} more: find them with search, or list them with describe_tools");
         }
         let or_none = |text: &str| if text.is_empty() { "(none)".to_owned() } else { text.to_owned() };
         format!(

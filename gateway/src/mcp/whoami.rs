@@ -11,9 +11,10 @@ use super::scope::Scope;
 use crate::state::Shared;
 
 pub(crate) fn definition() -> Definition {
-    let description = "Tells who you are to this catalog: user name, email, groups, and the keys of the tools that \
+    let description =
+        "Tells who you are to this catalog: user name, email, groups, and the keys of the tools that \
                        you may run."
-        .to_owned();
+            .to_owned();
     ("Who am I", description, json!({}), Vec::new())
 }
 

@@ -122,7 +122,9 @@ mod tests {
         let mut writers = tokio::task::JoinSet::new();
         for n in 0..64 {
             let store = store.clone();
-            writers.spawn(async move { store.apply(&key("alice", "1"), &set(&format!("n{n}"), json!(n))).await });
+            writers.spawn(
+                async move { store.apply(&key("alice", "1"), &set(&format!("n{n}"), json!(n))).await },
+            );
         }
         while let Some(done) = writers.join_next().await {
             done.unwrap().unwrap();
