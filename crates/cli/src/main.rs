@@ -1,1 +1,19 @@
-fn main() {}
+//! `mcc`: serve, lint, import, search and call a catalog of tools.
+//!
+//! ```text
+//! cli (clap) ─▶ commands/<verb> ─▶ Printer ─▶ stdout, stderr
+//!                    │
+//!                    └▶ ExitStatus: 0 done, 1 the answer is no, 2 wrong usage
+//! ```
+
+mod cli;
+mod client_config;
+mod commands;
+mod example;
+mod failure;
+mod import;
+mod printer;
+
+fn main() -> std::process::ExitCode {
+    commands::main().into()
+}
