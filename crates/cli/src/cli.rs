@@ -8,7 +8,9 @@ use crate::printer::{Color, Format};
 /// Serve, lint, import, search and call a catalog of tools for LLM agents.
 #[derive(Debug, Parser)]
 #[command(name = "mcc", version, arg_required_else_help = true, propagate_version = true)]
-#[command(after_help = "Exit status: 0 done, 1 the answer is no (problems found, a tool failed), 2 wrong usage.")]
+#[command(
+    after_help = "Exit status: 0 done, 1 the answer is no (problems found, a tool failed), 2 wrong usage."
+)]
 pub struct Cli {
     /// When to colour the output.
     #[arg(long, global = true, value_enum, default_value_t, env = "MCC_COLOR", hide_env = true)]

@@ -9,7 +9,6 @@
 mod cli;
 mod client_config;
 mod commands;
-mod example;
 mod failure;
 mod import;
 mod printer;

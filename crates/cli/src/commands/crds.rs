@@ -29,7 +29,8 @@ pub fn run(args: &Args, printer: Printer) -> Outcome {
         Format::Table => {
             let rows = crds.iter().map(|crd| {
                 let names = &crd.spec.names;
-                let versions: Vec<&str> = crd.spec.versions.iter().map(|version| version.name.as_str()).collect();
+                let versions: Vec<&str> =
+                    crd.spec.versions.iter().map(|version| version.name.as_str()).collect();
                 vec![
                     names.kind.clone(),
                     crd.metadata.name.clone().unwrap_or_default(),

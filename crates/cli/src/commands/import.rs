@@ -8,7 +8,9 @@ use crate::printer::{Format, Printer, Tone};
 
 /// Arguments of `mcc import`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Exit status 1: something was not imported; the rest was written, and the report says why.")]
+#[command(
+    after_help = "Exit status 1: something was not imported; the rest was written, and the report says why."
+)]
 pub struct Args {
     /// Toolset files, or folders of them (their *.yaml and *.yml, not deeper).
     #[arg(required = true, value_name = "PATH")]
@@ -76,7 +78,9 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn is_yaml(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml"))
+    file.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
+    })
 }
 
 fn report(import: &Import, args: &Args, printer: Printer) -> Result<(), Failure> {

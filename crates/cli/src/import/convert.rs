@@ -50,6 +50,18 @@ impl Converter {
 
     /// The manifests of a toolset's tools.
     pub fn toolset(&mut self, toolset: &Toolset, inspected: &Inspected, report: &mut Report) -> String {
+        if toolset.env_file.is_some() {
+            let note = "a tool gets only the variables that it names; functions get all of the file's";
+            report.add(&toolset.file, "", "env_file", Action::Note, note);
+        }
+        if toolset.tools.iter().any(|entry| !entry.limits.contains_key("timeout")) {
+            let note = "tools without a time limit get the default of 30 s";
+            report.add(&toolset.file, "", "limits", Action::Note, note);
+        }
+        if toolset.tools.iter().any(|entry| matches!(entry.body, Body::Curl(_))) {
+            let note = "an HTTP status of 400 or more is a failure now, with the body as output";
+            report.add(&toolset.file, "", "curl", Action::Note, note);
+        }
         let mut documents = Vec::new();
         for entry in &toolset.tools {
             documents.push(self.tool(toolset, entry, inspected, report));
@@ -58,17 +70,29 @@ impl Converter {
         head + &documents.join("---\n")
     }
 
-    fn tool(&mut self, toolset: &Toolset, entry: &Entry, inspected: &Inspected, report: &mut Report) -> String {
+    fn tool(
+        &mut self,
+        toolset: &Toolset,
+        entry: &Entry,
+        inspected: &Inspected,
+        report: &mut Report,
+    ) -> String {
         let mut notes = Notes::default();
         let name = names::tool(&entry.name);
         if name != entry.name {
-            notes.add("name", Action::Changed, format!("'{}' can't be a tool's name: now {name}", entry.name));
+            notes.add(
+                "name",
+                Action::Changed,
+                format!("'{}' can't be a tool's name: now {name}", entry.name),
+            );
         }
         let groups = groups(entry, &mut notes);
         let key = names::key(&groups, &name);
         let secret = match &entry.env_file {
             Some(file) => names::label(file.rsplit('/').next().unwrap_or(file), "env"),
-            None => format!("{}-env", names::label(toolset.file.split('.').next().unwrap_or_default(), "toolset")),
+            None => {
+                format!("{}-env", names::label(toolset.file.split('.').next().unwrap_or_default(), "toolset"))
+            }
         };
         let mut draft = Draft {
             entry,
@@ -162,7 +186,11 @@ impl Converter {
             let place = if field.is_empty() { String::new() } else { format!(" ({field})") };
             comments.push(format!("- {verb}{place}: {note}"));
         }
-        if problem.is_some() { emit::commented(&comments, &object) } else { emit::document(&comments, &object) }
+        if problem.is_some() {
+            emit::commented(&comments, &object)
+        } else {
+            emit::document(&comments, &object)
+        }
     }
 
     /// The manifests of all groups that tools use; none if there are none.
@@ -214,12 +242,20 @@ fn groups(entry: &Entry, notes: &mut Notes) -> Vec<String> {
         }
     }
     if groups.is_empty() {
-        notes.add("groups", Action::Changed, "a tool without groups is public in the original: now it says so");
+        notes.add(
+            "groups",
+            Action::Changed,
+            "a tool without groups is public in the original: now it says so",
+        );
         groups.push("public".to_owned());
     }
     if groups.len() > MAX_GROUPS {
         let rest = groups.split_off(MAX_GROUPS);
-        notes.add("groups", Action::Dropped, format!("a tool has at most {MAX_GROUPS} groups: without {}", rest.join(", ")));
+        notes.add(
+            "groups",
+            Action::Dropped,
+            format!("a tool has at most {MAX_GROUPS} groups: without {}", rest.join(", ")),
+        );
     }
     groups
 }
@@ -293,9 +329,17 @@ impl Draft<'_> {
 
     fn python(&mut self, path: &str) {
         if self.entry.transform.iter().any(|stage| template::is_template(stage)) {
-            self.notes.add("transform", Action::Note, "values in the transform of a function aren't filled in");
+            self.notes.add(
+                "transform",
+                Action::Note,
+                "values in the transform of a function aren't filled in",
+            );
         } else if !self.entry.transform.is_empty() {
-            self.notes.add("transform", Action::Changed, "the function is called by a program that runs the transform");
+            self.notes.add(
+                "transform",
+                Action::Changed,
+                "the function is called by a program that runs the transform",
+            );
         }
         self.spec.insert("python".to_owned(), Value::Object(python::section(path, &self.entry.transform)));
         self.reads_whole_file = self.entry.env_file.is_some();
@@ -356,11 +400,19 @@ impl Draft<'_> {
         for (written, value) in &self.entry.env {
             let name = names::identifier(written);
             if name.starts_with("MCC_") {
-                self.notes.add("env", Action::Dropped, format!("{name}: names that begin with MCC_ are the system's"));
+                self.notes.add(
+                    "env",
+                    Action::Dropped,
+                    format!("{name}: names that begin with MCC_ are the system's"),
+                );
                 continue;
             }
             if name != *written {
-                self.notes.add("env", Action::Changed, format!("'{written}' can't be a variable's name: now {name}"));
+                self.notes.add(
+                    "env",
+                    Action::Changed,
+                    format!("'{written}' can't be a variable's name: now {name}"),
+                );
             }
             let (text, open) = super::environment::fill_in(value);
             let whole = super::environment::variable(&text).filter(|variable| variable.length == text.len());
@@ -427,10 +479,15 @@ impl Draft<'_> {
     fn unmapped(&mut self) {
         for (field, value) in &self.entry.unmapped {
             let note = match *field {
-                "cwd" => format!("tools run in an empty folder of their own, not in {value}: write paths out, or cd in the script"),
-                "python" => format!("{value} is not used: name an image (python.image), or start mcc up with --python"),
+                "cwd" => format!(
+                    "tools run in an empty folder of their own, not in {value}: write paths out, or cd in the script"
+                ),
+                "python" => format!(
+                    "{value} is not used: name an image (python.image), or start mcc up with --python"
+                ),
                 _ if super::source::truth(value) == Some(false) => continue,
-                _ => "tools get no variables of the server's environment: name those they need under env".to_owned(),
+                _ => "tools get no variables of the server's environment: name those they need under env"
+                    .to_owned(),
             };
             self.notes.add(field, Action::Dropped, note);
         }

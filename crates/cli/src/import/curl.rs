@@ -50,9 +50,13 @@ impl Request {
     }
 }
 
-/// Whether a `curl:` value is nothing but a URL, which the original puts into single quotes.
+/// Whether a `curl:` value is nothing but a URL, which the original puts into single quotes. It does so with anything
+/// that begins like one, but flags after the URL can only have been meant as flags.
 pub fn is_bare_url(value: &str) -> bool {
-    value.trim_start().starts_with("http://") || value.trim_start().starts_with("https://")
+    let value = value.trim();
+    let has_space = |segment| matches!(segment, Segment::Text(text) if text.contains(char::is_whitespace));
+    (value.starts_with("http://") || value.starts_with("https://"))
+        && !segments(value).into_iter().any(has_space)
 }
 
 /// The request that `value` makes; none if it needs curl itself.
@@ -81,7 +85,11 @@ fn all_params(params: &[Param]) -> String {
         .map(|param| {
             let name = &param.name;
             let optional = !param.required && param.default.is_none() && param.fixed.is_none();
-            if optional { format!("\"{name}\": {name} if {name} is defined else none") } else { format!("\"{name}\": {name}") }
+            if optional {
+                format!("\"{name}\": {name} if {name} is defined else none")
+            } else {
+                format!("\"{name}\": {name}")
+            }
         })
         .collect();
     format!("{{{{ {{{}}} | tojson }}}}", fields.join(", "))
@@ -110,8 +118,22 @@ impl Builder<'_> {
                 continue;
             };
             let (flag, attached) = split_flag(&flag);
-            if let "-s" | "-S" | "-sS" | "-L" | "-sL" | "-sSL" | "-f" | "-g" | "-i0" | "--silent" | "--show-error"
-            | "--location" | "--fail" | "--fail-with-body" | "--globoff" | "--no-progress-meter" = flag
+            if let "-s"
+            | "-S"
+            | "-sS"
+            | "-L"
+            | "-sL"
+            | "-sSL"
+            | "-f"
+            | "-g"
+            | "-i0"
+            | "--silent"
+            | "--show-error"
+            | "--location"
+            | "--fail"
+            | "--fail-with-body"
+            | "--globoff"
+            | "--no-progress-meter" = flag
             {
                 continue;
             }
@@ -119,7 +141,8 @@ impl Builder<'_> {
                 self.get = true;
                 continue;
             }
-            let mut value = attached.map_or_else(|| words.next(), |text| Some(vec![Piece::Text(text.to_owned())]))?;
+            let mut value =
+                attached.map_or_else(|| words.next(), |text| Some(vec![Piece::Text(text.to_owned())]))?;
             match flag {
                 "-X" | "--request" => self.method = Some(literal(&value)?),
                 "-H" | "--header" => self.headers.push(value),
@@ -140,7 +163,9 @@ impl Builder<'_> {
                     self.data.push(value);
                 }
                 "--data-urlencode" => self.data.push(url_encoded(&mut value)?),
-                "-m" | "--max-time" => self.timeout = Some(literal(&value)?.parse::<f64>().ok()?.ceil() as i64),
+                "-m" | "--max-time" => {
+                    self.timeout = Some(literal(&value)?.parse::<f64>().ok()?.ceil() as i64)
+                }
                 "--url" if self.url.is_none() => self.url = Some(value),
                 "-o" | "--output" if literal(&value)? == "-" => {}
                 _ => return None,
@@ -198,7 +223,9 @@ fn flag(word: &Word) -> Option<String> {
 /// `-XPOST` is `-X POST`.
 fn split_flag(flag: &str) -> (&str, Option<&str>) {
     match flag.get(..2) {
-        Some(short @ ("-X" | "-H" | "-d" | "-m" | "-A" | "-e")) if flag.len() > 2 => (short, Some(&flag[2..])),
+        Some(short @ ("-X" | "-H" | "-d" | "-m" | "-A" | "-e")) if flag.len() > 2 => {
+            (short, Some(&flag[2..]))
+        }
         _ => (flag, None),
     }
 }
@@ -303,7 +330,10 @@ mod tests {
 
     #[test]
     fn flags() {
-        let request = plain("-sS -XPUT -H 'A: {{ a }}' -H \"B: $TOKEN\" -d 'x={{ x }}' --data y=1 -m 2.5 https://x.org").unwrap();
+        let request = plain(
+            "-sS -XPUT -H 'A: {{ a }}' -H \"B: $TOKEN\" -d 'x={{ x }}' --data y=1 -m 2.5 https://x.org",
+        )
+        .unwrap();
         assert_eq!(request.method.as_deref(), Some("PUT"));
         assert_eq!(request.headers["A"], "{{ a }}");
         assert_eq!(request.headers["B"], "$(TOKEN)");
@@ -314,10 +344,13 @@ mod tests {
 
     #[test]
     fn forms() {
-        let request = plain("https://x.org -G --data-urlencode 'q=a b{{ q }}'");
-        assert_eq!(request, None, "a value that begins with a URL is a URL as a whole");
-        let request = plain("-G 'https://x.org' --data-urlencode 'q=a b{{ q }}' -d r=1").unwrap();
-        assert_eq!(request.url, "https://x.org?q=a%20b{{ q | urlencode }}&r=1");
+        for value in [
+            "https://x.org -G --data-urlencode 'q=a b{{ q }}' -d r=1",
+            "-G 'https://x.org' --data-urlencode 'q=a b{{ q }}' -d r=1",
+        ] {
+            let request = plain(value).unwrap();
+            assert_eq!(request.url, "https://x.org?q=a%20b{{ q | urlencode }}&r=1");
+        }
         let request = plain("--json '{\"q\": \"{{ q }}\"}' 'https://x.org'").unwrap();
         assert_eq!(request.body.as_deref(), Some("{\"q\": {{ q | tojson }}}"));
         assert_eq!(request.headers["Accept"], "application/json");
@@ -335,6 +368,9 @@ mod tests {
         ] {
             assert_eq!(plain(value), None, "{value}");
         }
-        assert_eq!(command(" https://x.org/a'b{{ c }}", true), "curl -q -sSL --globoff --fail-with-body --json @- 'https://x.org/a'\\''b{{ c }}'");
+        assert_eq!(
+            command(" https://x.org/a'b{{ c }}", true),
+            "curl -q -sSL --globoff --fail-with-body --json @- 'https://x.org/a'\\''b{{ c }}'"
+        );
     }
 }

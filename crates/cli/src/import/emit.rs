@@ -100,9 +100,20 @@ fn key(name: &str) -> String {
     flow(name)
 }
 
-/// A string on one line: plain where nobody could read it as anything else, else in double quotes.
+/// A string on one line: plain where nobody could read it as anything else, in single quotes where that saves
+/// backslashes, else in double quotes.
 fn flow(string: &str) -> String {
-    if is_plain(string) { string.to_owned() } else { quoted(string) }
+    if is_plain(string) {
+        string.to_owned()
+    } else if string.contains(['"', '\\']) && string.chars().all(is_printable) {
+        format!("'{}'", string.replace('\'', "''"))
+    } else {
+        quoted(string)
+    }
+}
+
+fn is_printable(c: char) -> bool {
+    !(c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'))
 }
 
 fn quoted(string: &str) -> String {
@@ -114,9 +125,7 @@ fn quoted(string: &str) -> String {
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
             '\r' => text.push_str("\\r"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                text.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
+            c if !is_printable(c) => text.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => text.push(c),
         }
     }
@@ -129,16 +138,19 @@ fn is_plain(string: &str) -> bool {
     const WORDS: [&str; 12] =
         ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
     let first_ok = string.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_');
-    let all_ok = string
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | ',' | '(' | ')' | '\'' | '='));
-    first_ok && all_ok && !string.ends_with(' ') && !WORDS.contains(&string.to_ascii_lowercase().as_str())
+    let all_ok = string.chars().all(|c| c.is_alphanumeric() || " _-./,()'=:+;?&$*!@".contains(c));
+    let colon = string.contains(": ") || string.ends_with(':');
+    first_ok
+        && all_ok
+        && !colon
+        && !string.ends_with(' ')
+        && !WORDS.contains(&string.to_ascii_lowercase().as_str())
 }
 
 /// Whether `string` can be a block text that keeps every character.
 fn is_block(string: &str) -> bool {
     let body = string.strip_suffix('\n').unwrap_or(string);
-    let printable = |c: char| c == '\n' || c == '\t' || !(c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
+    let printable = |c| c == '\n' || c == '\t' || is_printable(c);
     string.contains('\n')
         && !body.is_empty()
         && !body.ends_with('\n')
@@ -168,9 +180,37 @@ mod tests {
     #[test]
     fn every_string_survives() {
         let strings = [
-            "plain words", "yes", "Null", "010", "1e3", "- a", "a: b", "# no", "a #b", " lead", "trail ", "",
-            "two\nlines", "two\nlines\n", "end\n\n", "a\n\n  b\n", "  a\nb", "tab\tx", "a\t\nb", "\u{7f}", "ü 日本",
-            "quote \" \\ '", "a\r\nb", "{{ x | quote }}", "\u{2028}", "a\n \nb", "null", "~", "=", "=x", "a=b",
+            "plain words",
+            "yes",
+            "Null",
+            "010",
+            "1e3",
+            "- a",
+            "a: b",
+            "# no",
+            "a #b",
+            " lead",
+            "trail ",
+            "",
+            "two\nlines",
+            "two\nlines\n",
+            "end\n\n",
+            "a\n\n  b\n",
+            "  a\nb",
+            "tab\tx",
+            "a\t\nb",
+            "\u{7f}",
+            "ü 日本",
+            "quote \" \\ '",
+            "a\r\nb",
+            "{{ x | quote }}",
+            "\u{2028}",
+            "a\n \nb",
+            "null",
+            "~",
+            "=",
+            "=x",
+            "a=b",
         ];
         for string in strings {
             let mut object = Map::new();

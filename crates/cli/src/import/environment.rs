@@ -64,8 +64,8 @@ pub fn is_environment(name: &str) -> bool {
 /// Variables that every tool has, or that the shell sets itself.
 pub fn is_floor(name: &str) -> bool {
     const FLOOR: [&str; 16] = [
-        "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL", "PWD", "OLDPWD",
-        "IFS", "PPID", "LINENO", "OPTARG",
+        "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL", "PWD",
+        "OLDPWD", "IFS", "PPID", "LINENO", "OPTARG",
     ];
     FLOOR.contains(&name) || name.starts_with("MCC_")
 }

@@ -12,7 +12,9 @@ use super::template::{Expression, Segment, segments};
 /// outside of strings becomes JSON; a str there is taken for JSON text and stays as it is.
 pub fn rewrite(text: &str, params: &[Param], field: &str, notes: &mut Notes) -> Option<String> {
     let pieces = segments(text);
-    if !text.trim_start().starts_with(['{', '[']) || !pieces.iter().any(|piece| matches!(piece, Segment::Value(_))) {
+    if !text.trim_start().starts_with(['{', '['])
+        || !pieces.iter().any(|piece| matches!(piece, Segment::Value(_)))
+    {
         return None;
     }
     let mut state = State::default();
@@ -91,7 +93,10 @@ impl State {
             }
             Some(ParamType::Str) => {
                 self.out.push_str(&format!("{{{{ {inner} }}}}"));
-                self.notes.push((Action::Note, format!("{inner} stands in the JSON as it is: callers give JSON text")));
+                self.notes.push((
+                    Action::Note,
+                    format!("{inner} stands in the JSON as it is: callers give JSON text"),
+                ));
             }
             _ => self.out.push_str(&format!("{{{{ {inner} }}}}")),
         }
@@ -119,7 +124,8 @@ impl State {
         }
         self.notes.push((
             Action::Changed,
-            "values inside JSON strings are written with tojson, so that quotes in them can't end the string".to_owned(),
+            "values inside JSON strings are written with tojson, so that quotes in them can't end the string"
+                .to_owned(),
         ));
         Some(())
     }
@@ -157,14 +163,26 @@ mod tests {
 
     #[test]
     fn bodies() {
-        assert_eq!(run(r#"{"a":["{{ s }}"],"b":{{ n }}}"#).unwrap(), r#"{"a":[{{ s | tojson }}],"b":{{ n }}}"#);
+        assert_eq!(
+            run(r#"{"a":["{{ s }}"],"b":{{ n }}}"#).unwrap(),
+            r#"{"a":[{{ s | tojson }}],"b":{{ n }}}"#
+        );
         assert_eq!(run(r#"{"a":"x {{ s }}!"}"#).unwrap(), r#"{"a":{{ ("x " ~ s ~ "!") | tojson }}}"#);
-        assert_eq!(run(r#"{"a\"b":{{ l }},"c":{{ s }}}"#).unwrap(), r#"{"a\"b":{{ l | tojson }},"c":{{ s }}}"#);
+        assert_eq!(
+            run(r#"{"a\"b":{{ l }},"c":{{ s }}}"#).unwrap(),
+            r#"{"a\"b":{{ l | tojson }},"c":{{ s }}}"#
+        );
     }
 
     #[test]
     fn not_json() {
-        for text in ["q={{ s }}", r#"{"a":1}"#, "{ {{ s }} x", r#"{"a":"{% if s %}x{% endif %}"}"#, r#"{"a":"\n{{ s }}"}"#] {
+        for text in [
+            "q={{ s }}",
+            r#"{"a":1}"#,
+            "{ {{ s }} x",
+            r#"{"a":"{% if s %}x{% endif %}"}"#,
+            r#"{"a":"\n{{ s }}"}"#,
+        ] {
             assert_eq!(run(text), None, "{text}");
         }
     }

@@ -1,12 +1,12 @@
 //! Parameters as manifests write them.
 
+use mcc_catalog::example;
 use mcc_crds::v1alpha1::ParamType;
 use serde_json::{Map, Value, json};
 
 use super::python::Function;
 use super::report::{Action, Notes};
 use super::source::{Param, truth};
-use crate::example;
 
 /// The `params` of a Tool.
 pub fn section(params: &[Param], notes: &mut Notes) -> Vec<Value> {
@@ -33,7 +33,11 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
         (Some(default), false) => match coerce(default, param.kind) {
             Some(value) => {
                 if value != *default {
-                    notes.add(&field, Action::Changed, format!("the default is the {} {value}", name(param.kind)));
+                    notes.add(
+                        &field,
+                        Action::Changed,
+                        format!("the default is the {} {value}", name(param.kind)),
+                    );
                 }
                 map.insert("default".to_owned(), value);
             }
@@ -41,7 +45,10 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
                 notes.add(
                     &field,
                     Action::Dropped,
-                    format!("the default {default} is no {}: the parameter is just optional", name(param.kind)),
+                    format!(
+                        "the default {default} is no {}: the parameter is just optional",
+                        name(param.kind)
+                    ),
                 );
                 map.insert("required".to_owned(), json!(false));
             }
@@ -55,7 +62,11 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
             Some(example) => {
                 map.insert("example".to_owned(), example);
             }
-            None => notes.add(&field, Action::Dropped, format!("the example {example} is no {}", name(param.kind))),
+            None => notes.add(
+                &field,
+                Action::Dropped,
+                format!("the example {example} is no {}", name(param.kind)),
+            ),
         }
     }
     map
@@ -76,9 +87,9 @@ pub fn name(kind: ParamType) -> &'static str {
 /// `value` as a value of `kind`, where there is no doubt about it.
 fn coerce(value: &Value, kind: ParamType) -> Option<Value> {
     match (kind, value) {
-        (ParamType::Str, Value::String(_)) | (ParamType::List, Value::Array(_)) | (ParamType::Dict, Value::Object(_)) => {
-            Some(value.clone())
-        }
+        (ParamType::Str, Value::String(_))
+        | (ParamType::List, Value::Array(_))
+        | (ParamType::Dict, Value::Object(_)) => Some(value.clone()),
         (ParamType::Str, Value::Number(_) | Value::Bool(_)) => Some(json!(value.to_string())),
         (ParamType::Int, Value::Number(number)) if number.is_i64() || number.is_u64() => Some(value.clone()),
         (ParamType::Int, Value::Number(number)) => {
@@ -137,6 +148,9 @@ pub fn of_example(text: &str) -> Option<Vec<Value>> {
         Value::Object(_) => "dict",
         Value::String(_) | Value::Null => "str",
     };
-    let params = call.arguments.iter().map(|(name, value)| json!({ "name": name, "type": kind(value), "required": false }));
+    let params = call
+        .arguments
+        .iter()
+        .map(|(name, value)| json!({ "name": name, "type": kind(value), "required": false }));
     Some(params.collect())
 }

@@ -102,8 +102,9 @@ impl Interpreter {
         {
             command.env("PYTHONPATH", path);
         }
-        let mut child =
-            command.spawn().map_err(|error| format!("{} can't be started: {error}", self.program.display()))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| format!("{} can't be started: {error}", self.program.display()))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A child that ends early is noticed by its answer.
             let _ = stdin.write_all(json!(paths).to_string().as_bytes());

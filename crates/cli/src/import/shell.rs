@@ -22,7 +22,8 @@ pub fn rewrite(command: &str, params: &[Param], field: &str, notes: &mut Notes) 
     if let Some(script) = whole_command(command, params, field, notes) {
         return script;
     }
-    let mut walker = Walker { params, field, notes, out: String::new(), variables: Vec::new(), stack: Vec::new() };
+    let mut walker =
+        Walker { params, field, notes, out: String::new(), variables: Vec::new(), stack: Vec::new() };
     let mut rest = command;
     while !rest.is_empty() {
         rest = walker.step(rest);
@@ -39,7 +40,11 @@ fn whole_command(command: &str, params: &[Param], field: &str, notes: &mut Notes
     let [Segment::Value(inner)] = pieces.as_slice() else { return None };
     let name = Expression::parse(inner).plain()?;
     params.iter().find(|param| param.name == name && param.kind == ParamType::Str)?;
-    notes.add(field, Action::Changed, format!("the program in {name} is run by eval: callers run what they like"));
+    notes.add(
+        field,
+        Action::Changed,
+        format!("the program in {name} is run by eval: callers run what they like"),
+    );
     Some(Script { text: format!("eval \"${}\"", variable_of(name)), variables: Vec::new() })
 }
 
@@ -122,7 +127,9 @@ impl Walker<'_> {
             .collect();
         let end = rest
             .match_indices('\n')
-            .find(|(at, _)| rest[at + 1..].lines().next().is_some_and(|line| line.trim_start_matches('\t') == word))
+            .find(|(at, _)| {
+                rest[at + 1..].lines().next().is_some_and(|line| line.trim_start_matches('\t') == word)
+            })
             .filter(|_| !word.is_empty())
             .map_or(2, |(at, _)| at + 1);
         self.collect(&rest[..end]);
@@ -193,7 +200,10 @@ impl Walker<'_> {
                     self.notes.add(
                         self.field,
                         Action::Changed,
-                        format!("${} stands outside of the single quotes, where the shell expands it", variable.name),
+                        format!(
+                            "${} stands outside of the single quotes, where the shell expands it",
+                            variable.name
+                        ),
                     );
                     self.variables.push(variable);
                 }
@@ -211,20 +221,28 @@ impl Walker<'_> {
     /// A `{{ … }}` outside of quotes: one word now, where the original split it at spaces.
     fn bare_value(&mut self, inner: &str, written: &str, after: &str) {
         let whole = self.at_word_start()
-            && after.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '&' | '|' | ')' | '\n'));
+            && after
+                .chars()
+                .next()
+                .is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '&' | '|' | ')' | '\n'));
         let expression = Expression::parse(inner);
         let param = expression.name.and_then(|name| self.params.iter().find(|param| param.name == name));
         let (Some(param), true) = (param, whole) else {
             self.out.push_str(written);
             return;
         };
-        if param.kind == ParamType::List && matches!(expression.filters.as_slice(), ["join(' ')" | "join(\" \")"]) {
+        if param.kind == ParamType::List
+            && matches!(expression.filters.as_slice(), ["join(' ')" | "join(\" \")"])
+        {
             self.out.push_str(&format!("{{{{ {} }}}}", param.name));
             let note = format!("each element of {} is a word of its own", param.name);
             self.notes.add(self.field, Action::Changed, note);
         } else if param.kind == ParamType::Str && expression.filters.is_empty() && is_words(param) {
             self.out.push_str(&format!("{{{{ {} | words }}}}", param.name));
-            let note = format!("{} is split into words, each of them quoted: it may hold several options", param.name);
+            let note = format!(
+                "{} is split into words, each of them quoted: it may hold several options",
+                param.name
+            );
             self.notes.add(self.field, Action::Changed, note);
         } else {
             self.out.push_str(written);
@@ -252,16 +270,27 @@ fn tag(text: &str) -> Option<(Segment<'_>, usize)> {
 
 /// Whether an unquoted str was meant as any number of words: it may be empty, or it is about options.
 fn is_words(param: &Param) -> bool {
-    const NAMES: [&str; 11] =
-        ["opts", "options", "opt", "flags", "args", "arguments", "switches", "extra", "params", "ports", "extra_args"];
-    const WORDS: [&str; 8] = ["option", "options", "flag", "flags", "argument", "arguments", "switches", "arguments"];
+    const NAMES: [&str; 11] = [
+        "opts",
+        "options",
+        "opt",
+        "flags",
+        "args",
+        "arguments",
+        "switches",
+        "extra",
+        "params",
+        "ports",
+        "extra_args",
+    ];
+    const WORDS: [&str; 8] =
+        ["option", "options", "flag", "flags", "argument", "arguments", "switches", "arguments"];
     let name = param.name.to_ascii_lowercase();
     let by_name = NAMES.contains(&name.as_str())
         || ["_opts", "_options", "_flags", "_args"].iter().any(|end| name.ends_with(end));
     let description = param.description.to_ascii_lowercase();
-    let by_description = description
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| WORDS.contains(&word));
+    let by_description =
+        description.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word));
     let by_default = match param.default.as_ref().and_then(|default| default.as_str()) {
         Some(default) => default.is_empty() || default.starts_with('-') || default.contains(' '),
         None => false,

@@ -283,7 +283,11 @@ impl Fields<'_> {
                 Fields { file: self.file, tool: self.tool.clone(), map, report: &mut *self.report };
             match fields.param(&place) {
                 Some(param) if params.iter().any(|other| other.name.eq_ignore_ascii_case(&param.name)) => {
-                    fields.note(&place, Action::Dropped, format!("another parameter is called {}", param.name));
+                    fields.note(
+                        &place,
+                        Action::Dropped,
+                        format!("another parameter is called {}", param.name),
+                    );
                 }
                 Some(param) => params.push(param),
                 None => {}

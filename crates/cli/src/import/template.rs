@@ -113,14 +113,17 @@ mod tests {
 
     #[test]
     fn pieces() {
-        assert_eq!(segments("a {{- x | quote -}} b{% if y %}c{% endif %}"), [
-            Segment::Text("a "),
-            Segment::Value("x | quote"),
-            Segment::Text(" b"),
-            Segment::Control("{% if y %}"),
-            Segment::Text("c"),
-            Segment::Control("{% endif %}"),
-        ]);
+        assert_eq!(
+            segments("a {{- x | quote -}} b{% if y %}c{% endif %}"),
+            [
+                Segment::Text("a "),
+                Segment::Value("x | quote"),
+                Segment::Text(" b"),
+                Segment::Control("{% if y %}"),
+                Segment::Text("c"),
+                Segment::Control("{% endif %}"),
+            ]
+        );
         assert_eq!(segments("{{ open"), [Segment::Text("{{ open")]);
     }
 

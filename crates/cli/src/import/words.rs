@@ -52,7 +52,8 @@ fn literal(mut text: &str, word: &mut Word) {
         push_text(word, &text[..at]);
         let rest = &text[at..];
         let variable = environment::variable(rest).filter(|found| environment::is_environment(&found.name));
-        let length = variable.as_ref().map_or(if rest.starts_with("$$") { 2 } else { 1 }, |found| found.length);
+        let length =
+            variable.as_ref().map_or(if rest.starts_with("$$") { 2 } else { 1 }, |found| found.length);
         match variable {
             Some(variable) => word.push(Piece::Variable(variable)),
             None => push_text(word, "$"),
@@ -219,17 +220,21 @@ mod tests {
     fn words() {
         let words = split("-H \"A: $KEY\" 'u?q={{ q }}'x a\\ b").unwrap();
         let key = Variable { name: "KEY".to_owned(), default: None, length: 4 };
-        assert_eq!(words, [
-            vec![text("-H")],
-            vec![text("A: "), Piece::Variable(key)],
-            vec![text("u?q="), Piece::Value("q".to_owned()), text("x")],
-            vec![text("a b")],
-        ]);
+        assert_eq!(
+            words,
+            [
+                vec![text("-H")],
+                vec![text("A: "), Piece::Variable(key)],
+                vec![text("u?q="), Piece::Value("q".to_owned()), text("x")],
+                vec![text("a b")],
+            ]
+        );
     }
 
     #[test]
     fn anything_else() {
-        for command in ["a | b", "a; b", "$(a)", "\"`a`\"", "a > b", "'open", "{% if x %}-d 'a'{% endif %}-e"] {
+        for command in ["a | b", "a; b", "$(a)", "\"`a`\"", "a > b", "'open", "{% if x %}-d 'a'{% endif %}-e"]
+        {
             let simple = split(command);
             assert!(simple.is_none() || command.starts_with("{%"), "{command}: {simple:?}");
         }
