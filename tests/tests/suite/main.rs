@@ -1,1 +1,6 @@
-fn main() {}
+//! The suites that cross crates.
+
+mod clients;
+mod conformance;
+mod docs;
+mod layout;
