@@ -1,11 +1,78 @@
-//! Templates and the quoting of their values.
+//! Templates of scripts, texts and HTTP requests, and the quoting of their values.
+//!
+//! ```text
+//!  source ─▶ paths: every way through it, with stand-ins ─▶ problems, warnings
+//!     │              │
+//!     │           lexer ◀──────────────┐
+//!     ▼                                │
+//!  engine ─▶ own text, value, text … ──┴▶ quoted for its place ─▶ script
+//! ```
+//!
+//! No value of a call can leave the word it stands in, whatever it is and whatever the template's author wrote around
+//! it: a value that can't be quoted where it stands is a problem of the template, found before it is ever run.
+//!
+//! | place | a value becomes |
+//! |---|---|
+//! | bare | one quoted word; a list: a word for each element, none for an empty list |
+//! | inside `"…"`, `'…'` | escaped; a list: its elements, joined by a space |
+//! | inside `$(…)` | by the quoting inside it |
+//! | here-document | escaped; with a quoted delimiter as it is, refused if a line would end the document |
+//! | inside `$((…))` | an integer, in parentheses |
+//! | anywhere else | refused |
+//!
+//! Numbers, `true`, `false` and objects are written as JSON. What follows a program that runs its arguments (`eval`, `sh
+//! -c`, `awk`, `jq`, …) is refused too; every parameter is also in the environment as `MCC_PARAM_NAME`.
 
-/// A compiled template whose finished text is a POSIX shell script.
-#[derive(Debug)]
-pub struct ScriptTemplate;
-/// A template whose finished text is plain text, no shell.
-#[derive(Debug)]
-pub struct TextTemplate;
+mod engine;
+mod lexer;
+mod names;
+mod paths;
+mod problem;
+mod quote;
+mod shell;
+mod text;
+
+pub use problem::{Position, RenderError, Rewrite, TemplateProblem, Warning, apply_rewrites};
+pub use shell::ScriptTemplate;
+pub use text::{Dollar, TextTemplate};
+
 /// The templates of an HTTP request.
 #[derive(Debug)]
 pub struct HttpTemplate;
+
+/// Type of a parameter, as far as templates tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParamKind {
+    /// Text.
+    Str,
+    /// A whole number.
+    Int,
+    /// A number.
+    Float,
+    /// True or false.
+    Bool,
+    /// A list.
+    List,
+    /// An object.
+    Dict,
+}
+
+/// A parameter that a template may use.
+#[derive(Clone, Copy, Debug)]
+pub struct TemplateParam<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type.
+    pub kind: ParamKind,
+    /// Its value may begin a bare word with a hyphen.
+    pub allow_leading_dash: bool,
+    /// It has a value in every call: it is required, fixed, or has a default other than null.
+    pub required_or_default: bool,
+}
+
+#[cfg(test)]
+mod refused_tests;
+#[cfg(test)]
+mod shell_tests;
+#[cfg(test)]
+mod testing;
