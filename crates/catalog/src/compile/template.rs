@@ -1,10 +1,12 @@
 //! What runs: exactly one of shell, python, http and container, its templates compiled.
 
-use mcc_crds::v1alpha1::{ContainerTool, HttpTool, PythonTool, ShellTool, ToolSpec};
+use mcc_crds::v1alpha1::{ContainerTool, HttpTool, ParamType, PythonTool, ShellTool, ToolSpec};
 
-use super::finding::Findings;
-use crate::model::{HttpProgram, Implementation, Parameter, PythonCode, Reason};
-use crate::script::{HttpTemplate, ScriptTemplate, TextTemplate};
+use super::finding::{Finding, Findings};
+use crate::model::{HttpProgram, Implementation, Parameter, PythonCode, Reason, Severity};
+use crate::script::{
+    HttpTemplate, ParamKind, Position, ScriptTemplate, TemplateParam, TemplateProblem, TextTemplate, Warning,
+};
 
 /// The implementation of a Tool and the image it names; none if it can't run.
 pub(super) fn compile(
@@ -40,7 +42,8 @@ pub(super) fn compile(
 
 /// The image that the Tool itself names, with its path.
 pub(super) fn own_image(spec: &ToolSpec) -> Option<(&'static str, &String)> {
-    let shell = spec.shell.as_ref().and_then(|shell| shell.image.as_ref()).map(|image| ("spec.shell.image", image));
+    let shell =
+        spec.shell.as_ref().and_then(|shell| shell.image.as_ref()).map(|image| ("spec.shell.image", image));
     let python = spec.python.as_ref().and_then(|python| python.image.as_ref());
     let http = spec.http.as_ref().and_then(|http| http.image.as_ref());
     let container = spec.container.as_ref().and_then(|container| container.image.as_ref());
@@ -50,12 +53,66 @@ pub(super) fn own_image(spec: &ToolSpec) -> Option<(&'static str, &String)> {
         .or(container.map(|image| ("spec.container.image", image)))
 }
 
-fn shell_tool(shell: &ShellTool, _: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
+/// The parameters as templates see them.
+fn template_params(params: &[Parameter]) -> Vec<TemplateParam<'_>> {
+    params
+        .iter()
+        .map(|param| TemplateParam {
+            name: &param.name,
+            kind: match param.kind {
+                ParamType::Str => ParamKind::Str,
+                ParamType::Int => ParamKind::Int,
+                ParamType::Float => ParamKind::Float,
+                ParamType::Bool => ParamKind::Bool,
+                ParamType::List => ParamKind::List,
+                ParamType::Dict => ParamKind::Dict,
+            },
+            allow_leading_dash: param.allow_leading_dash,
+            required_or_default: param.required
+                || param.fixed.is_some()
+                || param.default.as_ref().is_some_and(|default| !default.is_null()),
+        })
+        .collect()
+}
+
+/// Reports what a template's compiler found in the field at `path`; the template, if it can be used.
+fn taken<T>(
+    compiled: Result<(T, Vec<Warning>), Vec<TemplateProblem>>,
+    path: &str,
+    source: &str,
+    findings: &mut Findings,
+) -> Option<T> {
+    let mut add = |severity, reason, position: Position, message: &str, fix: String| {
+        let block = source.trim_end().contains('\n');
+        let line = if block { u32::try_from(position.line).unwrap_or(0) } else { 0 };
+        let place = if block { position.to_string() } else { format!("column {}", position.column) };
+        let message = format!("{place}: {message}");
+        findings.add(Finding { severity, reason, path: path.to_owned(), line, message, fix });
+    };
+    match compiled {
+        Ok((template, warnings)) => {
+            for warning in warnings {
+                add(Severity::Warning, Reason::Suspicious, warning.position, &warning.reason, warning.fix);
+            }
+            Some(template)
+        }
+        Err(problems) => {
+            for problem in problems {
+                add(Severity::Error, Reason::InvalidTemplate, problem.position, &problem.reason, problem.fix);
+            }
+            None
+        }
+    }
+}
+
+fn shell_tool(shell: &ShellTool, params: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
     if shell.script.trim().is_empty() {
         findings.error(Reason::InvalidField, "spec.shell.script", "the script is empty", "write one");
         return None;
     }
-    Some(Implementation::Shell { script: ScriptTemplate, stdin: shell.stdin })
+    let compiled = ScriptTemplate::compile(&shell.script, &template_params(params));
+    let script = taken(compiled, "spec.shell.script", &shell.script, findings)?;
+    Some(Implementation::Shell { script, stdin: shell.stdin })
 }
 
 fn python_tool(python: &PythonTool, findings: &mut Findings) -> Option<Implementation> {
@@ -86,7 +143,8 @@ fn python_tool(python: &PythonTool, findings: &mut Findings) -> Option<Implement
             PythonCode::Source(source.clone())
         }
         (given, _) => {
-            let message = if given.is_some() { "both function and source" } else { "neither function nor source" };
+            let message =
+                if given.is_some() { "both function and source" } else { "neither function nor source" };
             findings.error(
                 Reason::InvalidField,
                 "spec.python",
@@ -115,10 +173,14 @@ fn is_identifier(text: &str) -> bool {
 /// Whether the name `main` is bound somewhere: by a function, an assignment or an import.
 fn defines_main(source: &str) -> bool {
     source.lines().any(|line| {
-        let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> =
+            line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
         let bound = matches!(words.as_slice(), ["def" | "class", "main", ..] | ["async", "def", "main", ..]);
         let imported = matches!(words.first(), Some(&("from" | "import"))) && words.contains(&"main");
-        let assigned = line.trim_start().strip_prefix("main").is_some_and(|rest| rest.trim_start().starts_with(['=', ':']));
+        let assigned = line
+            .trim_start()
+            .strip_prefix("main")
+            .is_some_and(|rest| rest.trim_start().starts_with(['=', ':']));
         bound || imported || assigned
     })
 }
@@ -140,11 +202,20 @@ fn http_tool(http: &HttpTool, _: &[Parameter], findings: &mut Findings) -> Optio
 
 fn container_tool(
     container: &ContainerTool,
-    _: &[Parameter],
-    _: &mut Findings,
+    params: &[Parameter],
+    findings: &mut Findings,
 ) -> Option<Implementation> {
+    let params = template_params(params);
+    let mut compile = |field: &str, sources: &[String]| -> Vec<Option<TextTemplate>> {
+        let templates = sources.iter().enumerate().map(|(index, source)| {
+            let path = format!("spec.container.{field}[{index}]");
+            taken(TextTemplate::compile(source, &params), &path, source, findings)
+        });
+        templates.collect()
+    };
+    let (command, args) = (compile("command", &container.command), compile("args", &container.args));
     Some(Implementation::Container {
-        command: container.command.iter().map(|_| TextTemplate).collect(),
-        args: container.args.iter().map(|_| TextTemplate).collect(),
+        command: command.into_iter().collect::<Option<_>>()?,
+        args: args.into_iter().collect::<Option<_>>()?,
     })
 }
