@@ -21,3 +21,6 @@ pub mod script;
 pub mod seam;
 pub mod session;
 pub mod signature;
+
+#[cfg(test)]
+mod testing;

@@ -89,36 +89,39 @@ impl Parser {
     }
 
     fn sequence(&mut self, close: char, depth: usize) -> Parsed<Value> {
-        self.at += 1;
-        let mut elements = Vec::new();
-        loop {
-            self.space();
-            if self.take(close) {
-                return Ok(Value::Array(elements));
-            }
-            elements.push(self.value(depth + 1)?);
-            self.space();
-            if !self.take(',') {
-                self.expect(close)?;
-                return Ok(Value::Array(elements));
-            }
-        }
+        self.elements(close, depth).map(|(elements, _)| Value::Array(elements))
     }
 
     /// A tuple, or one value in parentheses.
     fn parenthesis(&mut self, depth: usize) -> Parsed<Value> {
-        let start = self.at;
-        self.at += 1;
-        self.space();
-        if self.peek() != Some(')') {
-            let only = self.value(depth + 1)?;
-            self.space();
-            if self.take(')') {
-                return Ok(only);
+        let (mut elements, comma) = self.elements(')', depth)?;
+        match elements.pop() {
+            Some(only) if elements.is_empty() && !comma => Ok(only),
+            last => {
+                elements.extend(last);
+                Ok(Value::Array(elements))
             }
         }
-        self.at = start;
-        self.sequence(')', depth)
+    }
+
+    /// Elements up to `close`, and whether a comma came last.
+    fn elements(&mut self, close: char, depth: usize) -> Parsed<(Vec<Value>, bool)> {
+        self.at += 1;
+        let mut elements = Vec::new();
+        let mut comma = false;
+        loop {
+            self.space();
+            if self.take(close) {
+                return Ok((elements, comma));
+            }
+            elements.push(self.value(depth + 1)?);
+            self.space();
+            comma = self.take(',');
+            if !comma {
+                self.expect(close)?;
+                return Ok((elements, comma));
+            }
+        }
     }
 
     /// A dict, or a set (as a list).
