@@ -342,5 +342,4 @@ impl Report {
 }
 
 #[cfg(test)]
-#[path = "compile_tests.rs"]
 mod tests;
