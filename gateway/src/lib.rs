@@ -21,6 +21,7 @@ mod mcp;
 mod metrics;
 mod server;
 pub mod session;
+pub mod source;
 mod state;
 mod sync;
 

@@ -41,7 +41,7 @@ use tool::Unit;
 use crate::access::SubjectIndex;
 use crate::model::{
     Catalog, CompiledTool, Grant, Group, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Problem, Reason,
-    Severity, Verdict,
+    Severity, Verdict, sort_problems,
 };
 
 /// Namespace of the ToolGroups and UserGrants where nobody says otherwise.
@@ -336,7 +336,7 @@ impl Report {
         }
         let mut problems: Vec<Problem> =
             self.verdicts.values().flat_map(|verdict| verdict.problems.iter().cloned()).collect();
-        problems.sort_by(|a, b| (a.place.is_none(), &a.place).cmp(&(b.place.is_none(), &b.place)));
+        sort_problems(&mut problems);
         (self.verdicts, problems)
     }
 }

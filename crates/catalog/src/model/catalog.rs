@@ -10,7 +10,8 @@ use crate::compile::{CompileStats, Memory};
 /// All tools, groups and grants of one catalog at one moment.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// Changes whenever anything below does; equal objects give equal revisions.
+    /// Changes whenever tools, groups, grants or objects do; equal objects give equal revisions. Places in files and
+    /// problems that aren't the objects' don't count.
     pub revision: u64,
     /// Tools by key.
     pub tools: BTreeMap<String, Arc<CompiledTool>>,
@@ -30,6 +31,19 @@ pub struct Catalog {
     pub(crate) subjects: SubjectIndex,
     /// What the next compilation may reuse.
     pub(crate) memory: Memory,
+}
+
+impl Catalog {
+    /// Adds problems found elsewhere, in files that aren't objects yet, in the order of files and lines.
+    pub fn add_problems(&mut self, problems: Vec<Problem>) {
+        self.problems.extend(problems);
+        sort_problems(&mut self.problems);
+    }
+}
+
+/// In the order of files and lines; those without a place last.
+pub(crate) fn sort_problems(problems: &mut [Problem]) {
+    problems.sort_by(|a, b| (a.place.is_none(), &a.place).cmp(&(b.place.is_none(), &b.place)));
 }
 
 /// A declared group.

@@ -8,6 +8,7 @@ mod problem;
 mod tool;
 
 pub use access::{ADMIN, Access, Facets, PUBLIC, Visibility};
+pub(crate) use catalog::sort_problems;
 pub use catalog::{Catalog, Grant, Group, Verdict};
 pub use identity::{Caller, Identity};
 pub use object::{Entry, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Place};
