@@ -12,16 +12,34 @@ fn literals_of_python_and_json() {
         ("f()", json!({})),
         (" f ( ) ", json!({})),
         (r#"name(a="x", b=[1], c={"k": None})"#, json!({ "a": "x", "b": [1], "c": { "k": null } })),
-        ("f(a=True, b=False, c=None, d=true, e=false, g=null)", json!({ "a": true, "b": false, "c": null, "d": true, "e": false, "g": null })),
-        ("f(a=-7, b=1_000, c=1.5, d=-.5, e=1e3, g=0x1F, h=+2, i=1e-3)", json!({ "a": -7, "b": 1000, "c": 1.5, "d": -0.5, "e": 1000.0, "g": 31, "h": 2, "i": 0.001 })),
-        (r"f(a='it\'s', b=r'\d+', c='\\d', d='\d')", json!({ "a": "it's", "b": "\\d+", "c": "\\d", "d": "\\d" })),
+        (
+            "f(a=True, b=False, c=None, d=true, e=false, g=null)",
+            json!({ "a": true, "b": false, "c": null, "d": true, "e": false, "g": null }),
+        ),
+        (
+            "f(a=-7, b=1_000, c=1.5, d=-.5, e=1e3, g=0x1F, h=+2, i=1e-3)",
+            json!({ "a": -7, "b": 1000, "c": 1.5, "d": -0.5, "e": 1000.0, "g": 31, "h": 2, "i": 0.001 }),
+        ),
+        (
+            r"f(a='it\'s', b=r'\d+', c='\\d', d='\d')",
+            json!({ "a": "it's", "b": "\\d+", "c": "\\d", "d": "\\d" }),
+        ),
         ("f(a='x' \"y\"\n  'z',)", json!({ "a": "xyz" })),
         ("f(a='''one\ntwo''', b=\"\"\"a\"b\"\"\")", json!({ "a": "one\ntwo", "b": "a\"b" })),
         (r#"f(a="é\x41\u00e9\U0001F600\n\t\0", b="\ud83d\ude00")"#, json!({ "a": "éAé😀\n\t\0", "b": "😀" })),
-        ("f(a=(1, 2), b=(3), c=(), d={1, 2}, e={}, g=[[], [1,],])", json!({ "a": [1, 2], "b": 3, "c": [], "d": [1, 2], "e": {}, "g": [[], [1]] })),
+        (
+            "f(a=(1, 2), b=(3), c=(), d={1, 2}, e={}, g=[[], [1,],])",
+            json!({ "a": [1, 2], "b": 3, "c": [], "d": [1, 2], "e": {}, "g": [[], [1]] }),
+        ),
         ("f(a=1, # first\n  b=2) # done", json!({ "a": 1, "b": 2 })),
-        ("opencorporates_search(q=\"Acme\",jurisdiction_code=\"us_de\")", json!({ "q": "Acme", "jurisdiction_code": "us_de" })),
-        (r#"jq(filter=".items[].name", content="{\"items\":[{\"name\":\"alice\"}]}")"#, json!({ "filter": ".items[].name", "content": "{\"items\":[{\"name\":\"alice\"}]}" })),
+        (
+            "opencorporates_search(q=\"Acme\",jurisdiction_code=\"us_de\")",
+            json!({ "q": "Acme", "jurisdiction_code": "us_de" }),
+        ),
+        (
+            r#"jq(filter=".items[].name", content="{\"items\":[{\"name\":\"alice\"}]}")"#,
+            json!({ "filter": ".items[].name", "content": "{\"items\":[{\"name\":\"alice\"}]}" }),
+        ),
     ] {
         assert_eq!(args(text), arguments, "{text}");
     }

@@ -4,12 +4,14 @@
 //! arguments, session ─▶ template rendered ─▶ MCC_PARAM_*, MCC_CTX_*, stdin ─▶ bounds ─▶ Invocation
 //! ```
 
+mod render;
+
 use std::sync::Arc;
 
 use mcc_crds::v1alpha1::Stdin;
 use serde_json::{Map, Value};
 
-use crate::model::{Catalog, CompiledTool, Implementation};
+use crate::model::{Catalog, CompiledTool};
 use crate::params::ParamErrors;
 use crate::seam::{Invocation, Program, SessionBag};
 use crate::session::{context_env, env_text};
@@ -68,9 +70,10 @@ pub fn prepare(
     Ok(Invocation { id, tool, catalog, program, params_env, session_env, stdin, session })
 }
 
-mod render;
-
-fn params_env(arguments: &Map<String, Value>, program: &Program) -> Result<Vec<(String, String)>, PrepareError> {
+fn params_env(
+    arguments: &Map<String, Value>,
+    program: &Program,
+) -> Result<Vec<(String, String)>, PrepareError> {
     let mut env = Vec::with_capacity(arguments.len());
     for (name, value) in arguments {
         let variable = format!("MCC_PARAM_{}", name.to_ascii_uppercase());
@@ -113,8 +116,14 @@ fn check_bounds(
         // Source and parameters come by stdin.
         Program::Python { .. } => Vec::new(),
     };
-    if let Some(largest) = texts.iter().map(|text| text.len()).max().filter(|bytes| *bytes >= MAX_STRING_BYTES) {
-        let what = if matches!(program, Program::Shell { .. }) { "the script with its values" } else { "an argument" };
+    if let Some(largest) =
+        texts.iter().map(|text| text.len()).max().filter(|bytes| *bytes >= MAX_STRING_BYTES)
+    {
+        let what = if matches!(program, Program::Shell { .. }) {
+            "the script with its values"
+        } else {
+            "an argument"
+        };
         return Err(PrepareError::TooLarge {
             what: what.to_owned(),
             bytes: largest,
@@ -123,15 +132,16 @@ fn check_bounds(
         });
     }
     let pair = |(name, value): &(String, String)| name.len() + value.len() + 2;
-    let static_env = tool.env.iter().map(|variable| {
-        variable.name.len() + variable.value.as_ref().map_or(0, String::len) + 2
-    });
+    let static_env = tool
+        .env
+        .iter()
+        .map(|variable| variable.name.len() + variable.value.as_ref().map_or(0, String::len) + 2);
     let total = texts.iter().map(|text| text.len()).sum::<usize>()
         + params_env.iter().chain(session_env).map(pair).sum::<usize>()
         + static_env.sum::<usize>();
     if total > MAX_TOTAL_BYTES {
         return Err(PrepareError::TooLarge {
-            what: "environment, script and session values together".to_owned(),
+            what: "the sum of environment, script and session values".to_owned(),
             bytes: total,
             bound: MAX_TOTAL_BYTES,
             fix: "give less, or remove session values",
@@ -145,14 +155,6 @@ fn params_stdin(stdin: Stdin, arguments: &Map<String, Value>) -> Option<Vec<u8>>
     match stdin {
         Stdin::None => None,
         Stdin::Params => Some(Value::Object(arguments.clone()).to_string().into_bytes()),
-    }
-}
-
-/// Python's module search path, as the manifest has it.
-fn python_path(implementation: &Implementation) -> Vec<std::path::PathBuf> {
-    match implementation {
-        Implementation::Python { path, .. } => path.iter().map(Into::into).collect(),
-        _ => Vec::new(),
     }
 }
 

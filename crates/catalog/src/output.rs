@@ -129,7 +129,8 @@ fn ending_sentence(ending: &Ending) -> Option<String> {
         ),
         Ending::Cancelled => "cancelled: the tool was killed before it finished".to_owned(),
         Ending::OutOfMemory => {
-            "out of memory: the tool was killed at its memory limit; ask for less, or raise limits.memory".to_owned()
+            "out of memory: the tool was killed at its memory limit; ask for less, or raise limits.memory"
+                .to_owned()
         }
         Ending::Refused(refusal) => {
             let again = if refusal.transient { "; try again later" } else { "" };
@@ -137,7 +138,9 @@ fn ending_sentence(ending: &Ending) -> Option<String> {
             format!("the tool did not run: {}{fix}{again}", refusal.reason)
         }
         Ending::Unknown(reason) => {
-            format!("it is not known how the tool ended: {reason}; it may have run and is not repeated by itself")
+            format!(
+                "it is not known how the tool ended: {reason}; it may have run and is not repeated by itself"
+            )
         }
     })
 }
@@ -168,7 +171,11 @@ fn signal_name(signal: i32) -> &'static str {
 }
 
 fn seconds(duration: std::time::Duration) -> String {
-    if duration.subsec_millis() == 0 { duration.as_secs().to_string() } else { format!("{:.1}", duration.as_secs_f64()) }
+    if duration.subsec_millis() == 0 {
+        duration.as_secs().to_string()
+    } else {
+        format!("{:.1}", duration.as_secs_f64())
+    }
 }
 
 /// The largest index up to `at` that cuts no UTF-8 character apart (at most three bytes back).

@@ -47,7 +47,8 @@ fn a_python_tools_value() {
         ("null", "null", false),
         ("\"{\\\"a\\\": 1}\"", "{\"a\": 1}", true),
     ] {
-        let outcome = Outcome { result: Some(whole(result.as_bytes())), ..outcome(Ending::Exited(0), "printed", "") };
+        let outcome =
+            Outcome { result: Some(whole(result.as_bytes())), ..outcome(Ending::Exited(0), "printed", "") };
         let answer = answer(&outcome, "mcc-1", 1000);
         assert_eq!((answer.text.as_str(), answer.structured.is_some()), (text, structured), "{result}");
     }
@@ -90,7 +91,8 @@ fn cuts_never_split_a_character() {
         let (text, cut) = bounded(&whole("ä😀日".repeat(10).as_bytes()), "mcc-7", limit);
         assert!(cut && !text.contains('\u{fffd}'), "{limit}: {text}");
     }
-    let halves = Capture { head: "ä".as_bytes()[..1].to_vec(), tail: "ä".as_bytes()[1..].to_vec(), total: 2 };
+    let halves =
+        Capture { head: "ä".as_bytes()[..1].to_vec(), tail: "ä".as_bytes()[1..].to_vec(), total: 2 };
     assert_eq!(bounded(&halves, "mcc-7", 10), ("ä".to_owned(), false));
 }
 

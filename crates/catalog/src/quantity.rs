@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn they_are_ordered_by_value_not_by_text() {
-        for (small, large) in [("9", "10"), ("500m", "1"), ("1G", "1Gi"), ("128Mi", "1G"), ("-1", "0"), ("2", "1Ei")]
+        for (small, large) in
+            [("9", "10"), ("500m", "1"), ("1G", "1Gi"), ("128Mi", "1G"), ("-1", "0"), ("2", "1Ei")]
         {
             assert!(q(small) < q(large), "{small} {large}");
         }
@@ -146,7 +147,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "abc", "1.2.3", "1 Gi", "1gi", "1K", "--1", "Mi", "1e", "1ee3", "1Gib", ".", "0x10", "é"] {
+        for text in
+            ["", "abc", "1.2.3", "1 Gi", "1gi", "1K", "--1", "Mi", "1e", "1ee3", "1Gib", ".", "0x10", "é"]
+        {
             assert!(Quantity::parse(text).is_err(), "{text}");
         }
     }

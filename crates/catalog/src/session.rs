@@ -22,7 +22,9 @@ const MAX_DEPTH: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SessionRuleError {
     /// The name is no slug.
-    #[error("Invalid name '{0}': a name is a lower-case letter or _, then lower-case letters, digits and _ (pattern ^[a-z_][a-z0-9_]*$, at most 64)")]
+    #[error(
+        "Invalid name '{0}': a name is a lower-case letter or _, then lower-case letters, digits and _ (pattern ^[a-z_][a-z0-9_]*$, at most 64)"
+    )]
     InvalidName(String),
     /// The name holds identity.
     #[error("Cannot set reserved identity key '{0}'.")]
@@ -155,7 +157,9 @@ pub fn visible(tool: &CompiledTool, bag: &SessionBag, access: &Access) -> Sessio
 /// The variables `MCC_CTX_<NAME>` of these values: text and numbers raw, `true` and `false`, everything else (null
 /// included) as JSON.
 pub fn context_env(bag: &SessionBag) -> Vec<(String, String)> {
-    bag.iter().map(|(name, value)| (format!("MCC_CTX_{}", name.to_ascii_uppercase()), env_text(value))).collect()
+    bag.iter()
+        .map(|(name, value)| (format!("MCC_CTX_{}", name.to_ascii_uppercase()), env_text(value)))
+        .collect()
 }
 
 /// A value as an environment variable holds it: text raw, everything else as JSON.
@@ -204,11 +208,8 @@ pub fn difference(given: &SessionBag, returned: &SessionBag) -> SessionChanges {
         .filter(|(name, value)| !is_reserved(name) && given.get(*name) != Some(*value))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let deleted = given
-        .keys()
-        .filter(|name| !is_reserved(name) && !returned.contains_key(*name))
-        .cloned()
-        .collect();
+    let deleted =
+        given.keys().filter(|name| !is_reserved(name) && !returned.contains_key(*name)).cloned().collect();
     SessionChanges { set, deleted }
 }
 

@@ -13,7 +13,10 @@ fn names() {
     }
     for name in RESERVED {
         assert_eq!(check_name(name), Err(SessionRuleError::Reserved(name.to_owned())));
-        assert_eq!(check_name(name).unwrap_err().to_string(), format!("Cannot set reserved identity key '{name}'."));
+        assert_eq!(
+            check_name(name).unwrap_err().to_string(),
+            format!("Cannot set reserved identity key '{name}'.")
+        );
     }
     assert!(check_name("User").unwrap_err().to_string().starts_with("Invalid name 'User'"));
 }
@@ -43,7 +46,8 @@ fn bounds_of_the_bag() {
     assert!(applied(&bag, &one("n0")).is_ok());
     let swap = SessionChanges { deleted: vec!["n1".to_owned()], ..one("more") };
     assert_eq!(applied(&bag, &swap).unwrap().len(), MAX_NAMES);
-    let large: SessionBag = (0..17).map(|n| (format!("n{n}"), json!("y".repeat(MAX_VALUE_BYTES - 2)))).collect();
+    let large: SessionBag =
+        (0..17).map(|n| (format!("n{n}"), json!("y".repeat(MAX_VALUE_BYTES - 2)))).collect();
     assert!(matches!(check_bag(&large), Err(SessionRuleError::BagTooLarge(_))));
 }
 
@@ -112,8 +116,11 @@ spec: {groups: [g], description: x, shell: {script: 'true'}, session: {read: [b,
 
 #[test]
 fn variables() {
-    let bag = map(json!({ "s": "a 'b'\n", "i": 5, "f": 1.5, "t": true, "n": null, "l": [1, "x"], "d": { "a": false } }));
-    let env: Vec<String> = context_env(&bag).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let bag = map(
+        json!({ "s": "a 'b'\n", "i": 5, "f": 1.5, "t": true, "n": null, "l": [1, "x"], "d": { "a": false } }),
+    );
+    let env: Vec<String> =
+        context_env(&bag).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(
         env,
         [

@@ -52,7 +52,8 @@ fn parameter_line(param: &Parameter) -> Option<String> {
     if description.is_empty() {
         // The signature shows a default already; a line for it alone says nothing new.
         let only_default = facts.len() == 1 && has_default(param);
-        return (!facts.is_empty() && !only_default).then(|| format!("`{}` — {}", param.name, sentence(&facts)));
+        return (!facts.is_empty() && !only_default)
+            .then(|| format!("`{}` — {}", param.name, sentence(&facts)));
     }
     let mut line = format!("`{}` — {description}", param.name);
     if !facts.is_empty() {
@@ -136,7 +137,8 @@ fn words(text: &str) -> Vec<String> {
     let mut word = String::new();
     for (at, &c) in chars.iter().enumerate() {
         let inside_number = at > 0 && digit(at - 1) && digit(at + 1);
-        let sign = c == '-' && digit(at + 1) && (at == 0 || chars[at - 1].is_whitespace() || chars[at - 1] == '(');
+        let sign =
+            c == '-' && digit(at + 1) && (at == 0 || chars[at - 1].is_whitespace() || chars[at - 1] == '(');
         match c {
             _ if c.is_alphanumeric() || c == '_' || sign => word.extend(c.to_lowercase()),
             '.' if inside_number => word.push(c),

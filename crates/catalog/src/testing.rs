@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::compile::{CatalogSettings, DEFAULT_CATALOG_NAMESPACE, compile};
 use crate::model::{
-    Access, Caller, Catalog, CompiledTool, Entry, Identity, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Problem,
+    Access, Caller, Catalog, CompiledTool, Entry, Identity, NamespacedName, ObjectKind, ObjectRef, ObjectSet,
+    Problem,
 };
 
 /// The documents of `yaml` as objects of a cluster; without a namespace in that of the catalog.
@@ -22,11 +23,19 @@ pub(crate) fn objects(yaml: &str) -> ObjectSet {
         let namespace = metadata["namespace"].as_str().unwrap_or(DEFAULT_CATALOG_NAMESPACE);
         let name = NamespacedName::new(namespace, metadata["name"].as_str().unwrap());
         match value["kind"].as_str().unwrap() {
-            "Tool" => drop(set.tools.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap()))),
-            "ToolGroup" => drop(set.groups.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap()))),
-            "UserGrant" => drop(set.grants.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap()))),
+            "Tool" => {
+                drop(set.tools.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+            }
+            "ToolGroup" => {
+                drop(set.groups.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+            }
+            "UserGrant" => {
+                drop(set.grants.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+            }
             "Secret" => drop(set.secrets.insert(name, Arc::new(serde_json::from_value(value).unwrap()))),
-            "ConfigMap" => drop(set.config_maps.insert(name, Arc::new(serde_json::from_value(value).unwrap()))),
+            "ConfigMap" => {
+                drop(set.config_maps.insert(name, Arc::new(serde_json::from_value(value).unwrap())))
+            }
             "Namespace" => {
                 let labels = serde_json::from_value(metadata["labels"].clone()).unwrap_or_default();
                 set.namespaces.insert(name.name, labels);
@@ -56,8 +65,10 @@ pub(crate) fn problems(spec: &str) -> Vec<Problem> {
 
 fn manifest(spec: &str) -> String {
     let spec: String = spec.lines().map(|line| format!("  {line}\n")).collect();
-    let groups = if spec.contains("\n  groups:") || spec.starts_with("  groups:") { "" } else { "  groups: [g]\n" };
-    let runs = ["shell:", "python:", "http:", "container:"].iter().any(|kind| spec.contains(&format!("  {kind}")));
+    let groups =
+        if spec.contains("\n  groups:") || spec.starts_with("  groups:") { "" } else { "  groups: [g]\n" };
+    let runs =
+        ["shell:", "python:", "http:", "container:"].iter().any(|kind| spec.contains(&format!("  {kind}")));
     let shell = if runs { "" } else { "  shell: {script: 'true'}\n" };
     let description = if spec.contains("  description:") { "" } else { "  description: Does it.\n" };
     format!(
@@ -77,7 +88,10 @@ pub(crate) fn outcome(catalog: &Catalog, namespace: &str, name: &str) -> String 
     let verdict = &catalog.verdicts[&object];
     match &verdict.key {
         Some(key) => key.clone(),
-        None => verdict.problems.first().map_or_else(|| "nothing".to_owned(), |problem| problem.reason.to_string()),
+        None => verdict
+            .problems
+            .first()
+            .map_or_else(|| "nothing".to_owned(), |problem| problem.reason.to_string()),
     }
 }
 

@@ -57,10 +57,7 @@ impl DirectorySource {
         Self::start(options, loader)
     }
 
-    fn start(
-        options: DirectoryOptions,
-        mut loader: impl Load,
-    ) -> Result<Self, SourceError> {
+    fn start(options: DirectoryOptions, mut loader: impl Load) -> Result<Self, SourceError> {
         let DirectoryOptions { paths, settings } = options;
         for path in &paths {
             fs_err::metadata(path).map_err(|source| SourceError::Path { path: path.clone(), source })?;
@@ -102,9 +99,7 @@ mod shim {
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
-    use mcc_catalog::model::{
-        Entry, NamespacedName, ObjectSet, Origin, Place, Problem, Reason, Severity,
-    };
+    use mcc_catalog::model::{Entry, NamespacedName, ObjectSet, Origin, Place, Problem, Reason, Severity};
     use mcc_crds::v1alpha1::Tool;
 
     pub struct Shim {

@@ -103,9 +103,11 @@ impl Watcher {
     fn renew(&mut self) {
         let Some(native) = &mut self.native else { return };
         for path in &self.paths {
-            let recursive = if path.is_dir() { Some((path.as_path(), RecursiveMode::Recursive)) } else { None };
+            let recursive =
+                if path.is_dir() { Some((path.as_path(), RecursiveMode::Recursive)) } else { None };
             // The folder around a path sees it being replaced, removed and made again.
-            let around = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let around =
+                path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let around = Some((around, RecursiveMode::NonRecursive));
             for (path, mode) in [around, recursive].into_iter().flatten() {
                 if let Err(error) = native.watch(path, mode) {
@@ -118,7 +120,8 @@ impl Watcher {
 
 fn native(paths: &[PathBuf], sender: Sender<Signal>) -> Option<RecommendedWatcher> {
     // Events name absolute paths; a path that can't be resolved now is matched by its name.
-    let roots: Vec<PathBuf> = paths.iter().flat_map(|path| [fs_err::canonicalize(path).ok(), absolute(path)]).flatten().collect();
+    let roots: Vec<PathBuf> =
+        paths.iter().flat_map(|path| [fs_err::canonicalize(path).ok(), absolute(path)]).flatten().collect();
     let handler = move |event: notify::Result<Event>| {
         let relevant = match event {
             Ok(event) => event.need_rescan() || (changes(event.kind) && concerns(&event, &roots)),
@@ -144,7 +147,11 @@ fn changes(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(notify::event::AccessKind::Close(notify::event::AccessMode::Write)) => true,
         EventKind::Access(_) => false,
-        EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => true,
+        EventKind::Any
+        | EventKind::Create(_)
+        | EventKind::Modify(_)
+        | EventKind::Remove(_)
+        | EventKind::Other => true,
     }
 }
 

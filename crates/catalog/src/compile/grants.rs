@@ -118,7 +118,8 @@ fn check_group(group: &str, path: String, targets: &Targets<'_>, findings: &mut 
             "use one group's name, or groups joined by dots that end in .*",
         );
     } else if !targets.groups.exists(group) {
-        let fix = targets.groups.nearest(group).map_or_else(String::new, |near| format!("did you mean {near}? "));
+        let fix =
+            targets.groups.nearest(group).map_or_else(String::new, |near| format!("did you mean {near}? "));
         findings.warn(
             Reason::GrantTargetNotFound,
             path,
@@ -134,11 +135,8 @@ fn check_tool(key: &str, path: String, targets: &Targets<'_>, findings: &mut Fin
     }
     let left = targets.suggestions.get();
     targets.suggestions.set(left.saturating_sub(1));
-    let near = if left == 0 {
-        Vec::new()
-    } else {
-        super::nearest(key, targets.tools.keys().map(String::as_str), 1)
-    };
+    let near =
+        if left == 0 { Vec::new() } else { super::nearest(key, targets.tools.keys().map(String::as_str), 1) };
     let fix = match near.first() {
         _ if key.contains('*') => "wildcards are written under groups".to_owned(),
         Some(near) => format!("did you mean {near}? it counts once there is one"),

@@ -173,7 +173,10 @@ fn check(name: &str, spec: &ToolGroupSpec) -> Findings {
             Reason::InvalidField,
             "metadata.name",
             format!("group name {name:?} is not a DNS label"),
-            format!("use lower-case letters, digits and hyphens, at most 63, no dot: {}", names::as_label(name)),
+            format!(
+                "use lower-case letters, digits and hyphens, at most 63, no dot: {}",
+                names::as_label(name)
+            ),
         );
     }
     check_namespaces(spec, &mut findings);
@@ -207,11 +210,14 @@ fn check(name: &str, spec: &ToolGroupSpec) -> Findings {
         if let Some(most) = &allowed.max_limits {
             limits::check(most, "spec.allowed.maxLimits", &mut findings);
         }
-        for (position, prefix) in allowed.image_prefixes.iter().enumerate().filter(|(_, p)| !p.contains('/')) {
+        for (position, prefix) in allowed.image_prefixes.iter().enumerate().filter(|(_, p)| !p.contains('/'))
+        {
             findings.warn(
                 Reason::Suspicious,
                 format!("spec.allowed.imagePrefixes[{position}]"),
-                format!("{prefix} also allows registries whose name only begins so, such as {prefix}.example.com"),
+                format!(
+                    "{prefix} also allows registries whose name only begins so, such as {prefix}.example.com"
+                ),
                 format!("end it with a slash: {prefix}/"),
             );
         }
@@ -269,7 +275,8 @@ fn matches(selector: &LabelSelector, namespace: &str, labels: Option<&BTreeMap<S
             _ => false,
         }
     };
-    selector.match_labels.iter().flatten().all(equal) && selector.match_expressions.iter().flatten().all(holds)
+    selector.match_labels.iter().flatten().all(equal)
+        && selector.match_expressions.iter().flatten().all(holds)
 }
 
 /// Digest of what a group decides about its Tools.

@@ -71,7 +71,10 @@ pub(super) fn check(limits: &Limits, path: &str, findings: &mut Findings) {
 /// The limits of a Tool, all filled in. A group's bound that the Tool and the defaults leave open is itself the limit.
 pub(super) fn resolve(own: &Limits, groups: &[GroupRules<'_>], findings: &mut Findings) -> ResolvedLimits {
     let defaults = || {
-        groups.iter().filter_map(|group| group.spec.defaults.as_ref()).filter_map(|defaults| defaults.limits.as_ref())
+        groups
+            .iter()
+            .filter_map(|group| group.spec.defaults.as_ref())
+            .filter_map(|defaults| defaults.limits.as_ref())
     };
     let bounds = || {
         groups.iter().filter_map(|group| {
@@ -104,9 +107,9 @@ pub(super) fn resolve(own: &Limits, groups: &[GroupRules<'_>], findings: &mut Fi
     let mut quantity = |index: usize| -> Option<String> {
         let (name, field) = QUANTITIES[index];
         let Some(chosen) = field(own).or_else(|| defaults().find_map(field)) else {
-            let parsed = bounds().filter_map(|(_, most)| field(most)).filter_map(|text| {
-                Quantity::parse(text).ok().map(|quantity| (quantity, text))
-            });
+            let parsed = bounds()
+                .filter_map(|(_, most)| field(most))
+                .filter_map(|text| Quantity::parse(text).ok().map(|quantity| (quantity, text)));
             return parsed.min().map(|(_, text)| text.clone());
         };
         // What doesn't parse is reported by `check`.
@@ -121,7 +124,9 @@ pub(super) fn resolve(own: &Limits, groups: &[GroupRules<'_>], findings: &mut Fi
     };
     let [cpu, memory, ephemeral_storage] = [quantity(0), quantity(1), quantity(2)];
     ResolvedLimits {
-        timeout: timeout.and_then(|value| u64::try_from(value).ok()).map_or(standard.timeout, Duration::from_secs),
+        timeout: timeout
+            .and_then(|value| u64::try_from(value).ok())
+            .map_or(standard.timeout, Duration::from_secs),
         output_bytes: output.and_then(|value| usize::try_from(value).ok()).unwrap_or(standard.output_bytes),
         cpu,
         memory,

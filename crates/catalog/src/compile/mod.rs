@@ -40,8 +40,8 @@ use tool::Unit;
 
 use crate::access::SubjectIndex;
 use crate::model::{
-    Catalog, CompiledTool, Grant, Group, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Problem, Reason,
-    Severity, Verdict, sort_problems,
+    Catalog, CompiledTool, Grant, Group, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Problem,
+    Reason, Severity, Verdict, sort_problems,
 };
 
 /// Namespace of the ToolGroups and UserGrants where nobody says otherwise.
@@ -174,7 +174,10 @@ struct Candidate<'a> {
 }
 
 /// Gives each key to the oldest Tool that wants it: by creation, then namespace and name (DECISIONS 18).
-fn assign_keys(mut candidates: Vec<Candidate<'_>>, report: &mut Report) -> BTreeMap<String, Arc<CompiledTool>> {
+fn assign_keys(
+    mut candidates: Vec<Candidate<'_>>,
+    report: &mut Report,
+) -> BTreeMap<String, Arc<CompiledTool>> {
     candidates.sort_by(|a, b| (a.created, a.name).cmp(&(b.created, b.name)));
     let mut tools: BTreeMap<String, Arc<CompiledTool>> = BTreeMap::new();
     for Candidate { name, origin, tool, .. } in candidates {
@@ -323,7 +326,10 @@ impl Report {
         findings.warn(
             Reason::OutsideCatalog,
             "metadata.namespace",
-            format!("the object counts for nothing in namespace {}: {taken} {namespaces}", object.name.namespace),
+            format!(
+                "the object counts for nothing in namespace {}: {taken} {namespaces}",
+                object.name.namespace
+            ),
             "move it there, or change the program's namespaces",
         );
         self.add(object, origin, &findings.into_vec());

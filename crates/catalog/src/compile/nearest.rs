@@ -68,7 +68,12 @@ mod tests {
 
     #[test]
     fn finds_misspellings_other_groups_and_hyphens() {
-        let keys = ["academic.semantic_scholar_search", "geo.reverse_geocode", "public.text.jq", "admin.fs.read_file"];
+        let keys = [
+            "academic.semantic_scholar_search",
+            "geo.reverse_geocode",
+            "public.text.jq",
+            "admin.fs.read_file",
+        ];
         let near = |name| nearest(name, keys.into_iter(), 1);
         assert_eq!(near("academic.semantic_scholar_serach"), ["academic.semantic_scholar_search"]);
         assert_eq!(near("semantic-scholar-search"), ["academic.semantic_scholar_search"]);

@@ -134,7 +134,8 @@ fn check_fit(spec: &Param, path: &str, findings: &mut Findings) {
     }
     let crossed = matches!((spec.minimum, spec.maximum), (Some(min), Some(max)) if min > max);
     let crossed_lengths = matches!((spec.min_length, spec.max_length), (Some(min), Some(max)) if min > max);
-    for (crossed, low, high) in [(crossed, "minimum", "maximum"), (crossed_lengths, "minLength", "maxLength")] {
+    for (crossed, low, high) in [(crossed, "minimum", "maximum"), (crossed_lengths, "minLength", "maxLength")]
+    {
         if crossed {
             findings.error(
                 Reason::InvalidParameter,
@@ -164,7 +165,11 @@ fn typed(param: &Parameter, value: &Value, path: &str, findings: &mut Findings) 
     match coerce_value(param.kind, param.items, value) {
         Ok(value) => Some(value),
         Err(message) => {
-            let fix = format!("write a value of type {}, or change the type of {}", type_name(param.kind), param.name);
+            let fix = format!(
+                "write a value of type {}, or change the type of {}",
+                type_name(param.kind),
+                param.name
+            );
             findings.error(Reason::InvalidParameter, path, message, fix);
             None
         }
@@ -172,8 +177,11 @@ fn typed(param: &Parameter, value: &Value, path: &str, findings: &mut Findings) 
 }
 
 fn compile_pattern(pattern: &str, path: &str, findings: &mut Findings) -> Option<Regex> {
-    let built =
-        RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).nest_limit(64).build();
+    let built = RegexBuilder::new(pattern)
+        .size_limit(PATTERN_BYTES)
+        .dfa_size_limit(PATTERN_BYTES)
+        .nest_limit(64)
+        .build();
     match built {
         Ok(regex) => Some(regex),
         Err(error) => {

@@ -46,7 +46,12 @@ pub(super) fn merge(own: Option<&PodSettings>, groups: &[GroupRules<'_>]) -> Pod
     PodSettings {
         service_account_name: all.iter().find_map(|pod| pod.service_account_name.clone()),
         node_selector: map(|pod| &pod.node_selector),
-        tolerations: all.iter().map(|pod| &pod.tolerations).find(|list| !list.is_empty()).cloned().unwrap_or_default(),
+        tolerations: all
+            .iter()
+            .map(|pod| &pod.tolerations)
+            .find(|list| !list.is_empty())
+            .cloned()
+            .unwrap_or_default(),
         runtime_class_name: all.iter().find_map(|pod| pod.runtime_class_name.clone()),
         image_pull_secrets: all
             .iter()
@@ -93,7 +98,8 @@ pub(super) fn check_allowed(
                 format!("remove it, or add it to spec.allowed.{list} of the ToolGroup {}", group.name),
             );
         };
-        let by_default = |field: fn(&PodSettings) -> Option<&String>| default_pod.and_then(field).map(String::as_str);
+        let by_default =
+            |field: fn(&PodSettings) -> Option<&String>| default_pod.and_then(field).map(String::as_str);
         if let Some(account) = account
             && !allowed.service_accounts.iter().any(|name| name == account)
             && by_default(|pod| pod.service_account_name.as_ref()) != Some(account)

@@ -57,7 +57,10 @@ impl Lookup<'_> {
                 Reason::ReferenceNotFound,
                 path,
                 format!("there is no {kind} {full}, so the tool can't run"),
-                format!("add its manifest to the folder{}, or mark the reference optional: true", from_file(kind, name)),
+                format!(
+                    "add its manifest to the folder{}, or mark the reference optional: true",
+                    from_file(kind, name)
+                ),
             );
         }
         there

@@ -113,9 +113,10 @@ fn build(
     check_numbers(spec, findings);
     let hints = spec.hints.clone().unwrap_or_default();
     let implementation = template::compile(spec, &params, findings);
-    let rate_limit = spec.rate_limit.as_ref().or_else(|| {
-        rules.iter().find_map(|group| group.spec.defaults.as_ref()?.rate_limit.as_ref())
-    });
+    let rate_limit = spec
+        .rate_limit
+        .as_ref()
+        .or_else(|| rules.iter().find_map(|group| group.spec.defaults.as_ref()?.rate_limit.as_ref()));
     let env = env::merge(&spec.env, rules);
     lint::check(spec, &params, &env, findings);
     let (session_read, session_write) = sessions(spec, rules);
@@ -130,7 +131,11 @@ fn build(
         keywords: spec.keywords.clone(),
         params,
         returns: returns(spec),
-        returns_description: spec.returns.as_ref().map(|returns| text::clean(&returns.description)).unwrap_or_default(),
+        returns_description: spec
+            .returns
+            .as_ref()
+            .map(|returns| text::clean(&returns.description))
+            .unwrap_or_default(),
         hints,
         signature: String::new(),
         implementation: implementation?,
@@ -196,7 +201,12 @@ fn check_groups(groups: &[String], findings: &mut Findings) {
                 "use lower-case letters, digits and hyphens, at most 63, no dot: nested groups are list elements",
             );
         } else if groups[..position].contains(group) {
-            findings.error(Reason::InvalidField, path, format!("{group} is named twice"), "remove one of them");
+            findings.error(
+                Reason::InvalidField,
+                path,
+                format!("{group} is named twice"),
+                "remove one of them",
+            );
         }
     }
 }
@@ -239,7 +249,11 @@ fn sessions(spec: &ToolSpec, rules: &[GroupRules<'_>]) -> (Vec<SessionScope>, Ve
     let all: Vec<&SessionAccess> =
         spec.session.iter().chain(rules.iter().filter_map(|group| group.spec.session.as_ref())).collect();
     let narrowing = |field: fn(&SessionAccess) -> &SessionScope| {
-        all.iter().map(|access| field(access)).filter(|scope| **scope != SessionScope::default()).cloned().collect()
+        all.iter()
+            .map(|access| field(access))
+            .filter(|scope| **scope != SessionScope::default())
+            .cloned()
+            .collect()
     };
     (narrowing(|access| &access.read), narrowing(|access| &access.write))
 }

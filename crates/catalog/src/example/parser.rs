@@ -199,9 +199,11 @@ impl Parser {
             Some(integer) => integer.ok().map(|integer| Number::from(sign(integer))),
             None => match text.parse::<i64>() {
                 Ok(integer) => Some(Number::from(sign(integer))),
-                Err(_) => text.parse::<f64>().ok().filter(|_| !text.starts_with(char::is_alphabetic)).and_then(
-                    |float| Number::from_f64(if negative { -float } else { float }),
-                ),
+                Err(_) => text
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|_| !text.starts_with(char::is_alphabetic))
+                    .and_then(|float| Number::from_f64(if negative { -float } else { float })),
             },
         };
         number.map(Value::Number).ok_or_else(|| {
@@ -268,7 +270,8 @@ impl Parser {
             'U' => self.code(8)?,
             '0'..='7' => {
                 self.at -= 1;
-                let digits: String = self.chars[self.at..].iter().take(3).take_while(|c| c.is_digit(8)).collect();
+                let digits: String =
+                    self.chars[self.at..].iter().take(3).take_while(|c| c.is_digit(8)).collect();
                 self.at += digits.len();
                 u32::from_str_radix(&digits, 8).ok().and_then(char::from_u32).unwrap_or('\u{fffd}')
             }
@@ -290,7 +293,8 @@ impl Parser {
         // JSON writes characters beyond the first plane as two halves.
         if (0xd800..0xdc00).contains(&code) && self.chars[self.at..].starts_with(&['\\', 'u']) {
             let low: String = self.chars[self.at + 2..].iter().take(4).collect();
-            if let Some(low) = u32::from_str_radix(&low, 16).ok().filter(|low| (0xdc00..0xe000).contains(low)) {
+            if let Some(low) = u32::from_str_radix(&low, 16).ok().filter(|low| (0xdc00..0xe000).contains(low))
+            {
                 self.at += 6;
                 let joined = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00);
                 return char::from_u32(joined).ok_or_else(|| self.fail("no such character"));

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{PrepareError, params_stdin, python_path};
+use super::{PrepareError, params_stdin};
 use crate::model::{CompiledTool, Implementation};
+use crate::params::{ParamErrors, ParamProblem};
+use crate::script::{Dollar, RenderError, TextTemplate};
 use crate::seam::Program;
 
 /// The program and its standard input.
@@ -11,17 +13,40 @@ pub(super) fn program(
     tool: &CompiledTool,
     arguments: &Map<String, Value>,
 ) -> Result<(Program, Option<Vec<u8>>), PrepareError> {
+    let failed = |error| render_failed(tool, error);
     match &tool.implementation {
-        Implementation::Python { code, .. } => {
-            let path = python_path(&tool.implementation);
+        Implementation::Shell { script, stdin } => {
+            let script = script.render(arguments).map_err(failed)?;
+            Ok((Program::Shell { script }, params_stdin(*stdin, arguments)))
+        }
+        Implementation::Python { code, path } => {
+            let path = path.iter().map(Into::into).collect();
             Ok((Program::Python { code: code.clone(), params: arguments.clone(), path }, None))
         }
-        Implementation::Shell { stdin, .. } => {
-            drop(params_stdin(*stdin, arguments));
-            Err(PrepareError::Template("templates are not linked in yet".to_owned()))
+        Implementation::Http(_) => Err(PrepareError::Template("http tools are not linked in yet".to_owned())),
+        Implementation::Container { command, args } => {
+            let render = |templates: &[TextTemplate]| -> Result<Vec<String>, RenderError> {
+                templates.iter().map(|template| template.render(arguments, Dollar::Keep)).collect()
+            };
+            let command = render(command).map_err(failed)?;
+            let args = render(args).map_err(failed)?;
+            Ok((Program::Container { command, args }, None))
         }
-        Implementation::Http(_) | Implementation::Container { .. } => {
-            Err(PrepareError::Template("templates are not linked in yet".to_owned()))
-        }
+    }
+}
+
+/// What the caller is told: a validation error where a parameter is at fault.
+fn render_failed(tool: &CompiledTool, error: RenderError) -> PrepareError {
+    let RenderError { param, reason, fix, .. } = error;
+    let suggestion = (!fix.is_empty()).then_some(fix);
+    match param {
+        Some(param) => PrepareError::Invalid(ParamErrors::new(
+            tool,
+            vec![ParamProblem { param, message: reason, suggestion }],
+        )),
+        None => PrepareError::Template(match suggestion {
+            Some(suggestion) => format!("{reason}; {suggestion}"),
+            None => reason,
+        }),
     }
 }

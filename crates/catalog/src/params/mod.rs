@@ -172,10 +172,12 @@ fn problem(param: &Parameter, message: String) -> ParamProblem {
 }
 
 fn unknown_problem(tool: &CompiledTool, name: &str, values: &Map<String, Value>) -> ParamProblem {
-    let visible = || tool.params.iter().filter(|param| param.fixed.is_none()).map(|param| param.name.as_str());
+    let visible =
+        || tool.params.iter().filter(|param| param.fixed.is_none()).map(|param| param.name.as_str());
     // A parameter that has its value already is hardly the one that was meant.
     let free = visible().filter(|name| !values.contains_key(*name));
-    let nearest = crate::compile::nearest(name, free, 1).into_iter().chain(crate::compile::nearest(name, visible(), 1));
+    let nearest =
+        crate::compile::nearest(name, free, 1).into_iter().chain(crate::compile::nearest(name, visible(), 1));
     let suggestion = match nearest.into_iter().next() {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if visible().next().is_none() => Some("the tool takes no parameters".to_owned()),

@@ -64,7 +64,7 @@ fn values_are_refused_where_it_is_not() {
         ("int", json!("1e3")),
         ("int", json!("")),
         ("int", json!("five")),
-        ("int", json!("5.")) /* as 5.0 */,
+        ("int", json!("5.")), /* as 5.0 */
         ("int", json!("_5")),
         ("int", json!("5__0")),
         ("int", json!(1e300)),
@@ -140,7 +140,10 @@ params:
 ",
     );
     for given in [json!({}), json!({ "a": null, "b": null, "d": null })] {
-        assert_eq!(Value::from(validate(&tool, &map(given)).unwrap()), json!({ "a": 10, "c": "fixed", "d": [] }));
+        assert_eq!(
+            Value::from(validate(&tool, &map(given)).unwrap()),
+            json!({ "a": 10, "c": "fixed", "d": [] })
+        );
     }
     assert!(validate(&tool, &map(json!({ "c": "other" }))).is_err());
 }

@@ -50,19 +50,26 @@ fn keys_are_groups_and_name_public_and_admin_first() {
 fn a_tools_groups_must_exist_and_allow_its_namespace() {
     let groups = group("here", "{}")
         + &group("anyone", "{allowedNamespaces: {from: All}}")
-        + &group("some", "{allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}, matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [mcc-tools]}, {key: old, operator: DoesNotExist}]}}}");
+        + &group(
+            "some",
+            "{allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}, matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [mcc-tools]}, {key: old, operator: DoesNotExist}]}}}",
+        );
     let check = |namespace: &str, groups_of_tool: &str, more: &str| {
         let yaml = groups.clone() + more + &tool(namespace, "t", groups_of_tool);
         outcome(&cluster(&yaml), namespace, "t")
     };
-    let labels = |labels: &str| format!("---\nkind: Namespace\nmetadata: {{name: mcc-tools, labels: {labels}}}\n");
+    let labels =
+        |labels: &str| format!("---\nkind: Namespace\nmetadata: {{name: mcc-tools, labels: {labels}}}\n");
     assert_eq!(check("mcc-catalog", "[here]", ""), "here.t");
     assert_eq!(check("mcc-tools", "[here]", ""), "NamespaceNotAllowed");
     assert_eq!(check("mcc-tools", "[anyone]", ""), "anyone.t");
     assert_eq!(check("mcc-tools", "[anyone, here]", ""), "NamespaceNotAllowed");
     assert_eq!(check("mcc-tools", "[public]", ""), "NamespaceNotAllowed");
     assert_eq!(check("mcc-catalog", "[public]", ""), "public.t");
-    assert_eq!(check("mcc-tools", "[public]", &group("public", "{allowedNamespaces: {from: All}}")), "public.t");
+    assert_eq!(
+        check("mcc-tools", "[public]", &group("public", "{allowedNamespaces: {from: All}}")),
+        "public.t"
+    );
     assert_eq!(check("mcc-tools", "[]", ""), "NamespaceNotAllowed");
     assert_eq!(check("mcc-tools", "[some]", ""), "NamespaceNotAllowed");
     assert_eq!(check("mcc-tools", "[some]", &labels("{team: a}")), "some.t");
@@ -76,7 +83,11 @@ fn a_missing_group_names_the_nearest_and_heals() {
     let yaml = group("academic", "{}") + &tool("mcc-catalog", "t", "[acedemic]");
     assert_snapshot!(lines(&catalog(&yaml).problems).join("\n"), @"error[GroupNotFound]: Tool mcc-catalog/t: spec.groups[0]: there is no ToolGroup acedemic in namespace mcc-catalog; did you mean academic? else declare a ToolGroup acedemic in namespace mcc-catalog");
     let before = catalog(&yaml);
-    let after = compile(Arc::new(objects(&(yaml + &group("acedemic", "{}")))), &CatalogSettings::directory(), Some(&before));
+    let after = compile(
+        Arc::new(objects(&(yaml + &group("acedemic", "{}")))),
+        &CatalogSettings::directory(),
+        Some(&before),
+    );
     assert_eq!(outcome(&after, "mcc-catalog", "t"), "acedemic.t");
 }
 
@@ -174,8 +185,14 @@ fn grants_are_checked_and_united() {
         + &tool("mcc-catalog", "d", "[]")
         + &tool("mcc-catalog", "e", "[public, gov]")
         + &tool("mcc-catalog", "f", "[admin]")
-        + &grant("one", "{subject: {name: alice}, groups: [osint.gov.*], tools: [d, d], email: one@example.com}")
-        + &grant("two", "{subject: {name: alice}, tools: [gov.c], expiresAt: '2026-07-01T00:00:00Z', email: two@example.com}")
+        + &grant(
+            "one",
+            "{subject: {name: alice}, groups: [osint.gov.*], tools: [d, d], email: one@example.com}",
+        )
+        + &grant(
+            "two",
+            "{subject: {name: alice}, tools: [gov.c], expiresAt: '2026-07-01T00:00:00Z', email: two@example.com}",
+        )
         + &grant("old", "{subject: {name: alice}, groups: [admin], expiresAt: '2026-05-01T00:00:00Z'}")
         + &grant("now", "{subject: {name: alice}, groups: [admin], expiresAt: '2026-06-01T00:00:00Z'}")
         + &grant("sa", "{subject: {kind: ServiceAccount, name: bot, namespace: ci}, groups: [gov]}")
@@ -189,7 +206,10 @@ fn grants_are_checked_and_united() {
     };
     assert_eq!(keys(user("alice"), NOW), "d gov.c osint.gov.a public.gov.e");
     assert_eq!(keys(user("alice"), "2026-07-01T00:00:00Z"), "d osint.gov.a public.gov.e");
-    assert_eq!(keys(user("alice"), "2026-04-01T00:00:00Z"), "admin.f d gov.c gov.osint.b osint.gov.a public.gov.e");
+    assert_eq!(
+        keys(user("alice"), "2026-04-01T00:00:00Z"),
+        "admin.f d gov.c gov.osint.b osint.gov.a public.gov.e"
+    );
     assert_eq!(keys(user("nobody"), NOW), "public.gov.e");
     assert_eq!(keys(user("root"), NOW), "admin.f d gov.c gov.osint.b osint.gov.a public.gov.e");
     let bot = Identity {
@@ -202,14 +222,21 @@ fn grants_are_checked_and_united() {
     assert_eq!(keys(Identity { namespace: Some("other".to_owned()), ..bot }, NOW), "public.gov.e");
     let staff = Identity { provider_groups: vec!["staff".to_owned(), "admin".to_owned()], ..user("x") };
     assert_eq!(keys(staff, NOW), "gov.osint.b osint.gov.a public.gov.e");
-    assert_eq!(keys(Identity { builtin_groups: vec!["admin".to_owned()], ..user("dev") }, NOW).split(' ').count(), 6);
+    assert_eq!(
+        keys(Identity { builtin_groups: vec!["admin".to_owned()], ..user("dev") }, NOW).split(' ').count(),
+        6
+    );
 
     let alice = access(&catalog, user("alice"), NOW);
     assert_eq!(alice.groups, ["osint.gov.*"]);
     assert_eq!(alice.tools, ["d", "gov.c"]);
     assert_eq!(alice.email.as_deref(), Some("one@example.com"));
-    assert_eq!(alice.valid_until, Some("2026-07-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second()));
-    let verified = access(&catalog, Identity { email: Some("v@example.com".to_owned()), ..user("alice") }, NOW);
+    assert_eq!(
+        alice.valid_until,
+        Some("2026-07-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second())
+    );
+    let verified =
+        access(&catalog, Identity { email: Some("v@example.com".to_owned()), ..user("alice") }, NOW);
     assert_eq!(verified.email.as_deref(), Some("v@example.com"));
 }
 
@@ -218,13 +245,19 @@ fn what_a_grant_may_say() {
     let yaml = group("academic", "{}") + &tool("mcc-catalog", "t", "[academic]");
     let problems = |spec: &str| {
         let settings = CatalogSettings { now: Some(NOW.parse().unwrap()), ..CatalogSettings::directory() };
-        lines(&compile(Arc::new(objects(&(yaml.clone() + &grant("u", spec)))), &settings, None).problems).join("\n")
+        lines(&compile(Arc::new(objects(&(yaml.clone() + &grant("u", spec)))), &settings, None).problems)
+            .join("\n")
     };
     let of = |targets: &str| problems(&format!("{{subject: {{name: a}}, {targets}}}"));
     assert_eq!(of("groups: [academic, public, admin, 'academic.*'], tools: [academic.t]"), "");
-    for refused in ["*", ".*", "academic*", "*.academic", "a.*.b", "public.*", "admin.*", "a..*", "Big.*", "a.b"] {
+    for refused in
+        ["*", ".*", "academic*", "*.academic", "a.*.b", "public.*", "admin.*", "a..*", "Big.*", "a.b"]
+    {
         let text = of(&format!("groups: ['{refused}']"));
-        assert!(text.starts_with("error[InvalidField]: UserGrant mcc-catalog/u: spec.groups[0]"), "{refused}: {text}");
+        assert!(
+            text.starts_with("error[InvalidField]: UserGrant mcc-catalog/u: spec.groups[0]"),
+            "{refused}: {text}"
+        );
     }
     assert_snapshot!(of("groups: [acedemic, 'gov.x.*'], tools: [academic.tt, 'academic.*']"), @r"
     warning[GrantTargetNotFound]: UserGrant mcc-catalog/u: spec.groups[0]: there is no ToolGroup acedemic; did you mean academic? it counts once there is one
@@ -249,8 +282,9 @@ fn a_refused_grant_grants_nothing() {
 
 #[test]
 fn missing_secrets_are_said_in_a_folder_and_heal() {
-    let yaml = group("g", "{defaults: {env: [{name: G, valueFrom: {secretKeyRef: {name: shared, key: k}}}]}}")
-        + r"
+    let yaml =
+        group("g", "{defaults: {env: [{name: G, valueFrom: {secretKeyRef: {name: shared, key: k}}}]}}")
+            + r"
 ---
 kind: Tool
 metadata: {name: t}
@@ -278,7 +312,8 @@ data: {yes: x}
     ");
     let secrets = "\n---\nkind: Secret\nmetadata: {name: s2}\nstringData: {token: x}\n---\nkind: Secret\nmetadata: {name: s4}\n\
         \n---\nkind: Secret\nmetadata: {name: shared}\ndata: {k: eA==}\n";
-    let after = compile(Arc::new(objects(&(yaml.clone() + secrets))), &CatalogSettings::directory(), Some(&catalog));
+    let after =
+        compile(Arc::new(objects(&(yaml.clone() + secrets))), &CatalogSettings::directory(), Some(&catalog));
     assert_eq!((after.problems.len(), after.stats.compiled), (1, 0));
     assert_ne!(after.revision, catalog.revision);
     assert!(cluster(&yaml).problems.is_empty());
@@ -313,10 +348,14 @@ fn every_object_has_a_verdict_whose_errors_come_first() {
         + &grant("u", "{subject: {name: a}, groups: [nowhere]}")
         + "---\nkind: Secret\nmetadata: {name: s}\n";
     let catalog = catalog(&yaml);
-    let verdict = |kind, name: &str| &catalog.verdicts[&ObjectRef::new(kind, NamespacedName::new("mcc-catalog", name))];
+    let verdict =
+        |kind, name: &str| &catalog.verdicts[&ObjectRef::new(kind, NamespacedName::new("mcc-catalog", name))];
     let tool = verdict(ObjectKind::Tool, "t");
     assert!(!tool.accepted && tool.key.is_none());
-    assert_eq!(tool.problems.iter().map(|p| p.severity).collect::<Vec<_>>(), [Severity::Error, Severity::Warning]);
+    assert_eq!(
+        tool.problems.iter().map(|p| p.severity).collect::<Vec<_>>(),
+        [Severity::Error, Severity::Warning]
+    );
     let grant = verdict(ObjectKind::UserGrant, "u");
     assert!(grant.accepted && grant.problems.len() == 1);
     assert!(verdict(ObjectKind::ToolGroup, "g").accepted && verdict(ObjectKind::Secret, "s").accepted);
@@ -324,19 +363,26 @@ fn every_object_has_a_verdict_whose_errors_come_first() {
 
 #[test]
 fn equal_objects_have_equal_revisions_status_and_all() {
-    let yaml = group("g", "{}") + &tool("mcc-catalog", "t", "[g]") + &grant("u", "{subject: {name: a}, groups: [g]}");
+    let yaml = group("g", "{}")
+        + &tool("mcc-catalog", "t", "[g]")
+        + &grant("u", "{subject: {name: a}, groups: [g]}");
     let first = catalog(&yaml);
     assert_eq!(first.revision, catalog(&yaml).revision);
     let mut set = objects(&yaml);
     for entry in set.tools.values_mut() {
         let mut object = (*entry.object).clone();
         object.metadata.resource_version = Some("7".to_owned());
-        object.status = Some(mcc_crds::v1alpha1::ToolStatus { key: Some("x".to_owned()), ..Default::default() });
+        object.status =
+            Some(mcc_crds::v1alpha1::ToolStatus { key: Some("x".to_owned()), ..Default::default() });
         entry.object = Arc::new(object);
     }
     let same = compile(Arc::new(set), &CatalogSettings::directory(), Some(&first));
     assert_eq!((same.revision, same.stats.compiled), (first.revision, 0));
-    for (old, new) in [("description: x", "description: y"), ("groups: [g]}", "groups: [g, public]}"), ("{name: a}", "{name: b}")] {
+    for (old, new) in [
+        ("description: x", "description: y"),
+        ("groups: [g]}", "groups: [g, public]}"),
+        ("{name: a}", "{name: b}"),
+    ] {
         assert_ne!(catalog(&yaml.replace(old, new)).revision, first.revision, "{new}");
     }
 }

@@ -48,7 +48,8 @@ fn one_changed_tool_is_one_compile_and_a_changed_group_only_its_tools() {
     let third = next(&set, &second);
     assert_eq!(compiled(&third), 0);
 
-    changed.spec.defaults = Some(mcc_crds::v1alpha1::GroupDefaults { image: Some("x".to_owned()), ..Default::default() });
+    changed.spec.defaults =
+        Some(mcc_crds::v1alpha1::GroupDefaults { image: Some("x".to_owned()), ..Default::default() });
     set.groups.insert(group.clone(), Entry::from_cluster(changed));
     let fourth = next(&set, &third);
     assert_eq!(compiled(&fourth), 10);

@@ -63,7 +63,8 @@ pub(super) fn grant() -> impl Strategy<Value = Document> {
         "{kind: Group, name: alice}",
         "{kind: ServiceAccount, name: alice, namespace: ci}",
     ]);
-    let targets = proptest::sample::subsequence(vec!["a", "b", "admin", "a.*", "a.b.*", "public.a.*", "b.*"], 0..3);
+    let targets =
+        proptest::sample::subsequence(vec!["a", "b", "admin", "a.*", "a.b.*", "public.a.*", "b.*"], 0..3);
     let keys = proptest::sample::subsequence(vec!["a.n1", "n0", "admin.n2", "b.c.n3", "ghost"], 0..3);
     let end = proptest::option::of(1..5_u8);
     (0..6_u8, subject, targets, keys, end).prop_map(|(number, subject, groups, tools, end)| {
@@ -80,7 +81,10 @@ pub(super) fn grant() -> impl Strategy<Value = Document> {
 fn secret() -> impl Strategy<Value = Document> {
     any::<bool>().prop_map(|right| Document {
         id: "Secret/s".to_owned(),
-        yaml: format!("kind: Secret\nmetadata: {{name: s}}\nstringData: {{{}: v}}\n", if right { "k" } else { "other" }),
+        yaml: format!(
+            "kind: Secret\nmetadata: {{name: s}}\nstringData: {{{}: v}}\n",
+            if right { "k" } else { "other" }
+        ),
     })
 }
 

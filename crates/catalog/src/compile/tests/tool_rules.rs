@@ -20,7 +20,10 @@ fn names() {
 #[test]
 fn groups() {
     assert_snapshot!(check("groups: [g, g]"), @"error[InvalidField]: spec.groups[1]: g is named twice; remove one of them");
-    assert!(check("groups: [My_Group]").starts_with("error[InvalidField]: spec.groups[0]: \"My_Group\" can't name a group"));
+    assert!(
+        check("groups: [My_Group]")
+            .starts_with("error[InvalidField]: spec.groups[0]: \"My_Group\" can't name a group")
+    );
     assert!(check("groups: [a, b, c, d, e, f, g, h, i]").contains("spec.groups: 9 groups; name at most 8"));
 }
 
@@ -28,30 +31,80 @@ fn groups() {
 fn parameters() {
     for (params, expected) in [
         ("[{name: 1a}]", "error[InvalidParameter]: spec.params[0].name: \"1a\" can't name a parameter"),
-        ("[{name: a}, {name: A}]", "error[InvalidParameter]: spec.params[1].name: A and a would both be MCC_PARAM_A; rename one of them"),
-        ("[{name: a}, {name: a}]", "error[InvalidParameter]: spec.params[1].name: there are two parameters a"),
-        ("[{name: a, type: int, default: x}]", "error[InvalidParameter]: spec.params[0].default: must be an int, not \"x\"; write a value of type int, or change the type of a"),
-        ("[{name: a, type: int, default: 11, maximum: 10}]", "error[InvalidParameter]: spec.params[0].default: must be at most 10, not 11"),
-        ("[{name: a, default: c, enum: [a, b]}]", "error[InvalidParameter]: spec.params[0].default: must be one of \"a\", \"b\", not \"c\""),
-        ("[{name: a, type: int, enum: [1, x]}]", "error[InvalidParameter]: spec.params[0].enum[1]: must be an int"),
-        ("[{name: a, example: xx, maxLength: 1}]", "error[InvalidParameter]: spec.params[0].example: must have at most 1 characters, not 2"),
-        ("[{name: a, override: x, pattern: '^y'}]", "error[InvalidParameter]: spec.params[0].override: must match the pattern ^y"),
-        ("[{name: a, pattern: '('}]", "error[InvalidParameter]: spec.params[0].pattern: is no regular expression: unclosed group"),
-        ("[{name: a, pattern: '(?=x)'}]", "error[InvalidParameter]: spec.params[0].pattern: is no regular expression: look-around"),
-        ("[{name: a, pattern: '(x{1000}){1000}'}]", "error[InvalidParameter]: spec.params[0].pattern: is too large a pattern"),
-        ("[{name: a, minimum: 1}]", "error[InvalidParameter]: spec.params[0].minimum: minimum is for parameters of type int and float, not str; remove it, or change the type of a"),
-        ("[{name: a, type: int, pattern: x}]", "error[InvalidParameter]: spec.params[0].pattern: pattern is for parameters of type str"),
+        (
+            "[{name: a}, {name: A}]",
+            "error[InvalidParameter]: spec.params[1].name: A and a would both be MCC_PARAM_A; rename one of them",
+        ),
+        (
+            "[{name: a}, {name: a}]",
+            "error[InvalidParameter]: spec.params[1].name: there are two parameters a",
+        ),
+        (
+            "[{name: a, type: int, default: x}]",
+            "error[InvalidParameter]: spec.params[0].default: must be an int, not \"x\"; write a value of type int, or change the type of a",
+        ),
+        (
+            "[{name: a, type: int, default: 11, maximum: 10}]",
+            "error[InvalidParameter]: spec.params[0].default: must be at most 10, not 11",
+        ),
+        (
+            "[{name: a, default: c, enum: [a, b]}]",
+            "error[InvalidParameter]: spec.params[0].default: must be one of \"a\", \"b\", not \"c\"",
+        ),
+        (
+            "[{name: a, type: int, enum: [1, x]}]",
+            "error[InvalidParameter]: spec.params[0].enum[1]: must be an int",
+        ),
+        (
+            "[{name: a, example: xx, maxLength: 1}]",
+            "error[InvalidParameter]: spec.params[0].example: must have at most 1 characters, not 2",
+        ),
+        (
+            "[{name: a, override: x, pattern: '^y'}]",
+            "error[InvalidParameter]: spec.params[0].override: must match the pattern ^y",
+        ),
+        (
+            "[{name: a, pattern: '('}]",
+            "error[InvalidParameter]: spec.params[0].pattern: is no regular expression: unclosed group",
+        ),
+        (
+            "[{name: a, pattern: '(?=x)'}]",
+            "error[InvalidParameter]: spec.params[0].pattern: is no regular expression: look-around",
+        ),
+        (
+            "[{name: a, pattern: '(x{1000}){1000}'}]",
+            "error[InvalidParameter]: spec.params[0].pattern: is too large a pattern",
+        ),
+        (
+            "[{name: a, minimum: 1}]",
+            "error[InvalidParameter]: spec.params[0].minimum: minimum is for parameters of type int and float, not str; remove it, or change the type of a",
+        ),
+        (
+            "[{name: a, type: int, pattern: x}]",
+            "error[InvalidParameter]: spec.params[0].pattern: pattern is for parameters of type str",
+        ),
         ("[{name: a, type: dict, items: str}]", "error[InvalidParameter]: spec.params[0].items"),
-        ("[{name: a, type: int, minimum: 5, maximum: 1}]", "error[InvalidParameter]: spec.params[0].minimum: minimum is above maximum"),
-        ("[{name: a, type: list, minLength: -1}]", "error[InvalidParameter]: spec.params[0].minLength: is below zero"),
+        (
+            "[{name: a, type: int, minimum: 5, maximum: 1}]",
+            "error[InvalidParameter]: spec.params[0].minimum: minimum is above maximum",
+        ),
+        (
+            "[{name: a, type: list, minLength: -1}]",
+            "error[InvalidParameter]: spec.params[0].minLength: is below zero",
+        ),
         ("[{name: a, default: x, required: true}]", "warning[Suspicious]: spec.params[0].required"),
-        ("[{name: a, default: x, override: y}]", "warning[Suspicious]: spec.params[0]: the override counts always"),
+        (
+            "[{name: a, default: x, override: y}]",
+            "warning[Suspicious]: spec.params[0]: the override counts always",
+        ),
     ] {
         let found = check(&format!("params: {params}"));
         assert!(found.starts_with(expected), "{params}\n{found}");
     }
     assert_eq!(check("params: [{name: a, type: int, default: '5', enum: ['5', 6.0], example: 6}]"), "");
-    let tool = tool("params: [{name: a, type: int, default: '5'}, {name: b, required: false}, {name: c, override: 1}]");
+    let tool = tool(
+        "params: [{name: a, type: int, default: '5'}, {name: b, required: false}, {name: c, override: 1}]",
+    );
     assert_eq!(tool.params[0].default, Some(serde_json::json!(5)));
     assert_eq!(tool.params.iter().map(|p| p.required).collect::<Vec<_>>(), [false, false, false]);
     assert_eq!(tool.params[2].fixed, Some(serde_json::json!("1")));
@@ -60,7 +113,9 @@ fn parameters() {
 #[test]
 fn exactly_one_thing_runs() {
     let yaml = |spec: &str| {
-        let yaml = format!("kind: ToolGroup\nmetadata: {{name: g}}\nspec: {{}}\n---\nkind: Tool\nmetadata: {{name: my-tool}}\nspec: {{groups: [g], description: x, {spec}}}");
+        let yaml = format!(
+            "kind: ToolGroup\nmetadata: {{name: g}}\nspec: {{}}\n---\nkind: Tool\nmetadata: {{name: my-tool}}\nspec: {{groups: [g], description: x, {spec}}}"
+        );
         lines(&catalog(&yaml).problems).join("\n").replace(": Tool mcc-catalog/my-tool", "")
     };
     assert_snapshot!(yaml("name: x"), @"error[InvalidField]: spec: the Tool says nothing about what runs; give one of shell, python, http and container");
@@ -71,12 +126,22 @@ fn exactly_one_thing_runs() {
 #[test]
 fn python() {
     let python = |spec: &str| check(&format!("python: {spec}"));
-    for good in ["{function: 're:findall'}", "{function: 'a.b.c:d.e'}", "{function: '_a:b_1'}", "{source: 'async def main(): pass'}", "{source: 'from x import main'}", "{source: 'main = print'}"] {
+    for good in [
+        "{function: 're:findall'}",
+        "{function: 'a.b.c:d.e'}",
+        "{function: '_a:b_1'}",
+        "{source: 'async def main(): pass'}",
+        "{source: 'from x import main'}",
+        "{source: 'main = print'}",
+    ] {
         assert_eq!(python(good), "", "{good}");
     }
     assert_snapshot!(python("{function: toolsets.text.hash}"), @r#"error[InvalidField]: spec.python.function: "toolsets.text.hash" is not the import path of a function; did you mean toolsets.text:hash?"#);
     for bad in ["'a:b:c'", "'a:'", "':b'", "'a b:c'", "'a:b()'", "'1a:b'", "''"] {
-        assert!(python(&format!("{{function: {bad}}}")).starts_with("error[InvalidField]: spec.python.function"), "{bad}");
+        assert!(
+            python(&format!("{{function: {bad}}}")).starts_with("error[InvalidField]: spec.python.function"),
+            "{bad}"
+        );
     }
     assert_snapshot!(python("{source: 'def run(): pass'}"), @"error[InvalidField]: spec.python.source: the source doesn't define main; define the function that is to be called: def main(…): or async def main(…):");
     assert_snapshot!(python("{}"), @"error[InvalidField]: spec.python: the Tool has neither function nor source; give one of them");
@@ -91,7 +156,10 @@ fn environment() {
     error[InvalidField]: spec.env[1].name: "A-B" can't name an environment variable; use letters, digits and underscores, not beginning with a digit
     warning[Suspicious]: spec.env[3].name: OK is set twice, the last one counts; remove one of them
     "#);
-    assert!(check("envFrom: [{prefix: MCC_, secretRef: {name: x, optional: true}}, {}]").contains("spec.envFrom[1]: names neither"));
+    assert!(
+        check("envFrom: [{prefix: MCC_, secretRef: {name: x, optional: true}}, {}]")
+            .contains("spec.envFrom[1]: names neither")
+    );
 }
 
 #[test]
@@ -107,7 +175,10 @@ fn limits_and_numbers() {
     assert_snapshot!(check("hints: {destructive: true}\ncache: {seconds: 5}"), @"error[InvalidField]: spec.cache: a destructive tool can't answer from a cache: the caller would believe that it ran; remove cache, or hints.destructive");
     assert!(check("cache: {seconds: 0}\nrateLimit: {perMinute: 0}\nwarm: {size: -1}").lines().count() == 3);
     let limits = &tool("limits: {timeoutSeconds: 5, memory: 1Gi}").limits;
-    assert_eq!((limits.timeout.as_secs(), limits.output_bytes, limits.memory.as_deref()), (5, 262_144, Some("1Gi")));
+    assert_eq!(
+        (limits.timeout.as_secs(), limits.output_bytes, limits.memory.as_deref()),
+        (5, 262_144, Some("1Gi"))
+    );
 }
 
 const GROUPS: &str = r"
@@ -147,10 +218,13 @@ fn grouped(spec: &str) -> crate::model::Catalog {
 
 #[test]
 fn group_defaults_merge_under_the_tools_own_in_declared_order() {
-    let catalog = grouped("groups: [a, b]\nshell: {script: 'true'}\nenv: [{name: Z, value: own}]\nlimits: {cpu: 250m}\nenvFrom: [{configMapRef: {name: own, optional: true}}]");
+    let catalog = grouped(
+        "groups: [a, b]\nshell: {script: 'true'}\nenv: [{name: Z, value: own}]\nlimits: {cpu: 250m}\nenvFrom: [{configMapRef: {name: own, optional: true}}]",
+    );
     assert_eq!(lines(&catalog.problems), Vec::<String>::new());
     let tool = &catalog.tools["a.b.t"];
-    let env: Vec<String> = tool.env.iter().map(|e| format!("{}={}", e.name, e.value.as_deref().unwrap_or_default())).collect();
+    let env: Vec<String> =
+        tool.env.iter().map(|e| format!("{}={}", e.name, e.value.as_deref().unwrap_or_default())).collect();
     assert_eq!(env, ["X=a", "Y=a", "Z=own"]);
     let sources: Vec<&str> =
         tool.env_from.iter().map(|source| source.config_map_ref.as_ref().unwrap().name.as_str()).collect();
@@ -186,13 +260,19 @@ fn every_group_must_allow_what_a_tool_asks_for() {
     error[NotAllowedByGroup]: spec.pod.nodeSelector: gpu is not allowed by group strict; remove it, or add it to spec.allowed.nodeSelectorKeys of the ToolGroup strict
     ");
     // What group a gives by default, strict doesn't allow.
-    assert!(check("groups: [a, strict]\nshell: {script: 'true'}").contains("runner is not allowed by group strict"));
+    assert!(
+        check("groups: [a, strict]\nshell: {script: 'true'}")
+            .contains("runner is not allowed by group strict")
+    );
     assert_eq!(check("groups: [strict]\nshell: {script: 'true'}\npod: {serviceAccountName: default}"), "");
     assert_snapshot!(check("groups: [public]\nshell: {script: 'true'}\npod: {serviceAccountName: x}"), @"error[NotAllowedByGroup]: spec.pod.serviceAccountName: x: a Tool without a declared group may use the default ServiceAccount only; name a group whose spec.allowed.serviceAccounts lists it");
 }
 
 #[test]
 fn a_description_is_missed_and_may_be_too_long() {
-    assert!(check("description: ' '").starts_with("warning[Suspicious]: spec.description: the tool has no description"));
+    assert!(
+        check("description: ' '")
+            .starts_with("warning[Suspicious]: spec.description: the tool has no description")
+    );
     assert!(check(&format!("description: {}", "x".repeat(4001))).contains("4001 characters"));
 }
