@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use minijinja::machinery::ast::Stmt;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
+use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, ValueKind};
 use minijinja::{
     Environment, Error, ErrorKind, Output, OutputSpanKind, State, UndefinedBehavior, Value, machinery,
 };
@@ -34,7 +34,8 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.remove_global("debug");
     engine.add_filter("quote", |state: &State, value: Value| required(state, &value).map(|()| value));
     engine.add_filter("words", words);
-    engine.add_filter("urlencode", urlencode);
+    engine.add_filter("urlencode", |state: &State, value: Value| urlencode(state, &value).map(Value::from_safe_string));
+    engine.add_filter("tojson", tojson);
     engine
 });
 
@@ -53,6 +54,8 @@ pub(crate) fn parse(source: &str) -> Result<Stmt<'_>, Error> {
 pub(crate) enum Shown {
     /// A string.
     Text(String),
+    /// What the filter `urlencode` made.
+    Encoded(String),
     /// A number, a boolean or an object, as JSON.
     Json(Json),
     /// A list; elements that aren't strings as JSON.
@@ -66,7 +69,10 @@ impl Shown {
         if let Some(words) = value.downcast_object_ref::<Words>() {
             return Ok(Self::Words(words.0.clone()));
         }
+        // Nothing but `urlencode` makes safe strings here; filters after it may keep the mark on something else.
+        let encoded = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-~/%+&=".contains(&byte));
         Ok(match to_json(value)? {
+            Json::String(text) if value.is_safe() && encoded(&text) => Self::Encoded(text),
             Json::String(text) => Self::Text(text),
             Json::Array(items) => Self::List(items.iter().map(json_text).collect()),
             other => Self::Json(other),
@@ -76,6 +82,7 @@ impl Shown {
     fn encode(&self) -> String {
         match self {
             Self::Text(text) => format!("t{text}"),
+            Self::Encoded(text) => format!("e{text}"),
             Self::Json(json) => format!("j{json}"),
             Self::List(items) => format!("l{}", Json::from(items.clone())),
             Self::Words(items) => format!("w{}", Json::from(items.clone())),
@@ -86,6 +93,7 @@ impl Shown {
         let rest = encoded.get(1..)?;
         Some(match encoded.as_bytes()[0] {
             b't' => Self::Text(rest.to_owned()),
+            b'e' => Self::Encoded(rest.to_owned()),
             b'j' => Self::Json(serde_json::from_str(rest).ok()?),
             b'l' => Self::List(serde_json::from_str(rest).ok()?),
             b'w' => Self::Words(serde_json::from_str(rest).ok()?),
@@ -96,7 +104,7 @@ impl Shown {
     /// The value as one text: elements joined by a space, an object as JSON.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Encoded(text) => text.clone(),
             Self::Json(json) => json.to_string(),
             Self::List(items) | Self::Words(items) => items.join(" "),
         }
@@ -274,6 +282,11 @@ impl Object for Words {
     }
 }
 
+/// The engine's own `tojson`, without the mark that only `urlencode` may set.
+fn tojson(value: &Value, indent: Option<Value>, args: Kwargs) -> Result<String, Error> {
+    minijinja::filters::tojson(value, indent, args).map(|json| json.as_str().unwrap_or_default().to_owned())
+}
+
 /// Splits an option string, or each element of a list, as a shell would.
 fn words(state: &State, value: Value) -> Result<Value, Error> {
     required(state, &value)?;
@@ -294,8 +307,8 @@ fn words(state: &State, value: Value) -> Result<Value, Error> {
 
 /// Percent-encodes as Jinja2 does: letters, digits and `_.-~/` stay; an object, or a list of pairs, becomes a query
 /// string with `+` for blanks.
-fn urlencode(state: &State, value: Value) -> Result<String, Error> {
-    required(state, &value)?;
+fn urlencode(state: &State, value: &Value) -> Result<String, Error> {
+    required(state, value)?;
     let pairs: Vec<(Value, Value)> = match value.kind() {
         ValueKind::Map => value
             .try_iter()?
@@ -314,7 +327,7 @@ fn urlencode(state: &State, value: Value) -> Result<String, Error> {
             })
             .collect::<Result<_, Error>>()?,
         _ => {
-            let text = Shown::of(&value)?.text();
+            let text = Shown::of(value)?.text();
             state.consume_fuel(text.len() as u64 / 16)?;
             return Ok(percent_encode(&text, b"_.-~/"));
         }

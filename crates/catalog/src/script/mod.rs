@@ -24,6 +24,7 @@
 //! -c`, `awk`, `jq`, …) is refused too; every parameter is also in the environment as `MCC_PARAM_NAME`.
 
 mod engine;
+mod http;
 mod lexer;
 mod names;
 mod paths;
@@ -32,13 +33,10 @@ mod quote;
 mod shell;
 mod text;
 
+pub use http::{HttpCall, HttpField, HttpSource, HttpTemplate};
 pub use problem::{Position, RenderError, Rewrite, TemplateProblem, Warning, apply_rewrites};
 pub use shell::ScriptTemplate;
 pub use text::{Dollar, TextTemplate};
-
-/// The templates of an HTTP request.
-#[derive(Debug)]
-pub struct HttpTemplate;
 
 /// Type of a parameter, as far as templates tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

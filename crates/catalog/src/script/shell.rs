@@ -148,7 +148,7 @@ impl ScriptTemplate {
     /// A value that begins a bare word must not begin with a hyphen.
     fn check_dash(&self, value: &Shown, whole: bool, offset: usize) -> Result<(), RenderError> {
         let dashed = match value {
-            Shown::Text(text) => text.starts_with('-'),
+            Shown::Text(text) | Shown::Encoded(text) => text.starts_with('-'),
             Shown::List(items) if whole => {
                 items.iter().any(|item| item.starts_with('-') && item.parse::<f64>().is_err())
             }
