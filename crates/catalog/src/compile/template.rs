@@ -5,7 +5,8 @@ use mcc_crds::v1alpha1::{ContainerTool, HttpTool, ParamType, PythonTool, ShellTo
 use super::finding::{Finding, Findings};
 use crate::model::{HttpProgram, Implementation, Parameter, PythonCode, Reason, Severity};
 use crate::script::{
-    HttpTemplate, ParamKind, Position, ScriptTemplate, TemplateParam, TemplateProblem, TextTemplate, Warning,
+    HttpField, HttpSource, HttpTemplate, ParamKind, Position, ScriptTemplate, TemplateParam, TemplateProblem,
+    TextTemplate, Warning,
 };
 
 /// The implementation of a Tool and the image it names; none if it can't run.
@@ -185,19 +186,39 @@ fn defines_main(source: &str) -> bool {
     })
 }
 
-fn http_tool(http: &HttpTool, _: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
-    if let Some(method) = &http.method
-        && (method.is_empty() || method.len() > 20 || !method.bytes().all(|byte| byte.is_ascii_alphabetic()))
-    {
-        findings.error(
-            Reason::InvalidField,
-            "spec.http.method",
-            format!("{method:?} is not an HTTP method"),
-            "write GET, POST, PUT, PATCH, DELETE or HEAD",
-        );
-        return None;
+fn http_tool(http: &HttpTool, params: &[Parameter], findings: &mut Findings) -> Option<Implementation> {
+    let source = HttpSource {
+        method: http.method.as_deref(),
+        url: &http.url,
+        headers: &http.headers,
+        query: &http.query,
+        body: http.body.as_deref(),
+    };
+    // The templates of one request are taken together; each problem goes to its own field.
+    let text = |field: &HttpField| match field {
+        HttpField::Method => http.method.clone(),
+        HttpField::Url => Some(http.url.clone()),
+        HttpField::Header(name) => http.headers.get(name).cloned(),
+        HttpField::Query(name) => http.query.get(name).cloned(),
+        HttpField::Body => http.body.clone(),
+    };
+    let mut found = |field: HttpField, outcome| {
+        taken(outcome, &format!("spec.http.{field}"), &text(&field).unwrap_or_default(), findings)
+    };
+    match HttpTemplate::compile(&source, &template_params(params)) {
+        Ok((template, warnings)) => {
+            for (field, warning) in warnings {
+                found(field, Ok(((), vec![warning])));
+            }
+            Some(Implementation::Http(HttpProgram { template }))
+        }
+        Err(problems) => {
+            for (field, problem) in problems {
+                found(field, Err(vec![problem]));
+            }
+            None
+        }
     }
-    Some(Implementation::Http(HttpProgram { template: HttpTemplate }))
 }
 
 fn container_tool(

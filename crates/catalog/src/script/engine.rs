@@ -34,7 +34,9 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.remove_global("debug");
     engine.add_filter("quote", |state: &State, value: Value| required(state, &value).map(|()| value));
     engine.add_filter("words", words);
-    engine.add_filter("urlencode", |state: &State, value: Value| urlencode(state, &value).map(Value::from_safe_string));
+    engine.add_filter("urlencode", |state: &State, value: Value| {
+        urlencode(state, &value).map(Value::from_safe_string)
+    });
     engine.add_filter("tojson", tojson);
     engine
 });
@@ -70,7 +72,9 @@ impl Shown {
             return Ok(Self::Words(words.0.clone()));
         }
         // Nothing but `urlencode` makes safe strings here; filters after it may keep the mark on something else.
-        let encoded = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-~/%+&=".contains(&byte));
+        let encoded = |text: &str| {
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-~/%+&=".contains(&byte))
+        };
         Ok(match to_json(value)? {
             Json::String(text) if value.is_safe() && encoded(&text) => Self::Encoded(text),
             Json::String(text) => Self::Text(text),

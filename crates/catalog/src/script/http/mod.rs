@@ -106,7 +106,13 @@ impl HttpTemplate {
         if let Some(method) = source.method
             && (method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_alphabetic()))
         {
-            compiler.problem(HttpField::Method, method, 0, format!("{method:?} is not an HTTP method"), "write GET, POST, PUT, …");
+            compiler.problem(
+                HttpField::Method,
+                method,
+                0,
+                format!("{method:?} is not an HTTP method"),
+                "write GET, POST, PUT, …",
+            );
         }
         let url = compiler.template(HttpField::Url, source.url);
         compiler.check_url(source.url);
@@ -118,12 +124,14 @@ impl HttpTemplate {
         let body = source.body.map(|body| compiler.template(HttpField::Body, body));
         let Compiler { problems, warnings, .. } = compiler;
         match (url, body) {
-            (Some(url), None) if problems.is_empty() => {
-                Ok((Self { method: source.method.map(str::to_ascii_uppercase), url, headers, query, body: None }, warnings))
-            }
-            (Some(url), Some(body @ Some(_))) if problems.is_empty() => {
-                Ok((Self { method: source.method.map(str::to_ascii_uppercase), url, headers, query, body }, warnings))
-            }
+            (Some(url), None) if problems.is_empty() => Ok((
+                Self { method: source.method.map(str::to_ascii_uppercase), url, headers, query, body: None },
+                warnings,
+            )),
+            (Some(url), Some(body @ Some(_))) if problems.is_empty() => Ok((
+                Self { method: source.method.map(str::to_ascii_uppercase), url, headers, query, body },
+                warnings,
+            )),
             _ => Err(problems),
         }
     }
@@ -135,6 +143,7 @@ impl HttpTemplate {
     /// a host name in the host, `.` or `..` as a part of the path, a NUL.
     pub fn render(&self, values: &Map<String, Value>, timeout: Duration) -> Result<HttpCall, RenderError> {
         let mut url = Url::default();
+        let mut last_value = 0;
         for piece in self.url.pieces(values)? {
             match piece {
                 Piece::Static { text, .. } => parts::each_static(text, |part| match part {
@@ -142,11 +151,12 @@ impl HttpTemplate {
                     variable => url.push_variable(variable),
                 }),
                 Piece::Value { value, offset } => {
+                    last_value = offset;
                     url.push_value(&value).map_err(|(reason, fix)| self.url.error(offset, reason, fix))?;
                 }
             }
         }
-        let mut url = url.finish().map_err(|(reason, fix)| self.url.error(0, reason, fix))?;
+        let mut url = url.finish().map_err(|(reason, fix)| self.url.error(last_value, reason, fix))?;
         for (name, template) in &self.query {
             for value in query_values(template, values)? {
                 url.push_query(name, value);
@@ -173,14 +183,21 @@ struct Compiler<'a> {
 impl Compiler<'_> {
     fn problem(&mut self, field: HttpField, source: &str, offset: usize, reason: String, fix: &str) {
         let position = Position::of(source, offset);
-        let problem = TemplateProblem { position, reason, fix: fix.to_owned(), params: Vec::new(), rewrite: None };
+        let problem =
+            TemplateProblem { position, reason, fix: fix.to_owned(), params: Vec::new(), rewrite: None };
         self.problems.push((field, problem));
     }
 
     fn template(&mut self, field: HttpField, source: &str) -> Option<TextTemplate> {
         for (offset, name) in parts::bad_variables(source) {
             let reason = format!("$({name}) can't be an environment variable of a shell");
-            self.problem(field.clone(), source, offset, reason, "use letters, digits and _; write $$( for the text $(");
+            self.problem(
+                field.clone(),
+                source,
+                offset,
+                reason,
+                "use letters, digits and _; write $$( for the text $(",
+            );
         }
         match TextTemplate::compile(source, self.params) {
             Ok((template, warnings)) => {
@@ -199,7 +216,9 @@ impl Compiler<'_> {
         sources: &BTreeMap<String, String>,
         field: fn(String) -> HttpField,
     ) -> Vec<(String, TextTemplate)> {
-        let compiled = sources.iter().filter_map(|(name, source)| Some((name.clone(), self.template(field(name.clone()), source)?)));
+        let compiled = sources
+            .iter()
+            .filter_map(|(name, source)| Some((name.clone(), self.template(field(name.clone()), source)?)));
         compiled.collect()
     }
 
@@ -215,10 +234,17 @@ impl Compiler<'_> {
                 }
             }
             _ if fixed.starts_with("$(") => {}
-            _ if fixed.len() < source.trim_start().len() => self.warn_host(source, 0),
+            _ if source.contains("{{") => self.warn_host(source, 0),
+            _ if fixed.len() < source.trim_start().len() => {}
             _ => {
                 let reason = "the URL is neither http:// nor https://".to_owned();
-                self.problem(HttpField::Url, source, 0, reason, "write the whole URL, as in https://example.com/path");
+                self.problem(
+                    HttpField::Url,
+                    source,
+                    0,
+                    reason,
+                    "write the whole URL, as in https://example.com/path",
+                );
             }
         }
     }
@@ -226,7 +252,8 @@ impl Compiler<'_> {
     fn warn_host(&mut self, source: &str, offset: usize) {
         let warning = Warning {
             position: Position::of(source, offset),
-            reason: "a value decides which host is asked: callers can reach every host that the tool can".to_owned(),
+            reason: "a value decides which host is asked: callers can reach every host that the tool can"
+                .to_owned(),
             fix: "write the host yourself, or allow certain values with enum".to_owned(),
         };
         self.warnings.push((HttpField::Url, warning));
@@ -236,7 +263,13 @@ impl Compiler<'_> {
         let field = || HttpField::Header(name.to_owned());
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(token) {
-            self.problem(field(), value, 0, format!("{name:?} is not the name of a header"), "use letters, digits and -");
+            self.problem(
+                field(),
+                value,
+                0,
+                format!("{name:?} is not the name of a header"),
+                "use letters, digits and -",
+            );
         }
         if value.trim_end().contains(['\r', '\n']) && !value.contains("{%") {
             self.problem(field(), value, 0, "the header has a line break".to_owned(), "write it on one line");

@@ -77,7 +77,8 @@ pub(super) fn bad_variables(source: &str) -> Vec<(usize, String)> {
     for (offset, _) in source.match_indices("$(") {
         let rest = &source[offset + 2..];
         let Some((name, _)) = rest.split_once(')') else { continue };
-        let kubernetes = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+        let kubernetes = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
         if kubernetes && variable(rest).is_none() && !source[..offset].ends_with('$') {
             found.push((offset, name.to_owned()));
         }

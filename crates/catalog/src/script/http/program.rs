@@ -89,7 +89,8 @@ impl Program<'_> {
     fn add_headers_of_body(&mut self) {
         let Some(body) = &self.body else { return };
         let given = |wanted: &str| self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        let json = matches!(body.iter().next(), Some(Part::Text(text)) if text.trim_start().starts_with(['{', '[']));
+        let json =
+            matches!(body.iter().next(), Some(Part::Text(text)) if text.trim_start().starts_with(['{', '[']));
         let (content_type, expect) = (given("content-type"), given("expect"));
         if json && !content_type {
             self.headers.push(("Content-Type".to_owned(), Part::Text("application/json".to_owned()).into()));
@@ -111,7 +112,8 @@ impl Program<'_> {
         };
         let url: BTreeSet<String> = names(&self.url, false).into_iter().collect();
         let query: BTreeSet<String> = names(&self.url, true).into_iter().collect();
-        let headers: BTreeSet<String> = self.headers.iter().flat_map(|(_, value)| names(value, false)).collect();
+        let headers: BTreeSet<String> =
+            self.headers.iter().flat_map(|(_, value)| names(value, false)).collect();
         let body: BTreeSet<String> = self.body.iter().flat_map(|body| names(body, false)).collect();
         let all: BTreeSet<&String> = url.iter().chain(&query).chain(&headers).chain(&body).collect();
         if all.is_empty() {
@@ -128,7 +130,10 @@ impl Program<'_> {
             );
         }
         for name in headers {
-            let _ = writeln!(script, "case ${name} in *[[:cntrl:]]*) mcc_fail {name} 'has a line break, which a header can not have' ;; esac");
+            let _ = writeln!(
+                script,
+                "case ${name} in *[[:cntrl:]]*) mcc_fail {name} 'has a line break, which a header can not have' ;; esac"
+            );
         }
         if !query.is_empty() {
             script.push_str(ENCODE);
@@ -179,7 +184,11 @@ fn push_parts(script: &mut String, parts: &Parts) {
 fn write_body(script: &mut String, body: &Parts) -> Vec<u8> {
     let last_variable = body.iter().enumerate().filter(|(_, part)| !matches!(part, Part::Text(_))).last();
     let Some((last_variable, _)) = last_variable else {
-        return body.iter().flat_map(|part| if let Part::Text(text) = part { text.as_bytes() } else { &[] }).copied().collect();
+        return body
+            .iter()
+            .flat_map(|part| if let Part::Text(text) = part { text.as_bytes() } else { &[] })
+            .copied()
+            .collect();
     };
     let mut stdin = Vec::new();
     script.push_str(COPY);

@@ -22,7 +22,10 @@ struct Received {
 
 impl Received {
     fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -69,7 +72,13 @@ impl Request<'_> {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let (headers, query) = (owned(self.headers), owned(self.query));
-        let source = HttpSource { method: self.method, url: self.url, headers: &headers, query: &query, body: self.body };
+        let source = HttpSource {
+            method: self.method,
+            url: self.url,
+            headers: &headers,
+            query: &query,
+            body: self.body,
+        };
         HttpTemplate::compile(&source, &PARAMS)
     }
 
@@ -133,15 +142,25 @@ const HOSTILE: &str = "a b/c?d&e=f#g%h'i\"j$(API_KEY)k`l`\\m\nü+MCC_END;${-+}";
 fn values_stay_in_their_part_of_the_url() {
     let request = Request {
         url: "http://127.0.0.1:$(PORT)/v1/{{ x }}/y?a={{ y }}&b={{ x | urlencode }}#f{{ x }}",
-        query: &[("q", "{{ x }}"), ("l", "{{ l }}"), ("none", "{{ o | default('') }}"), ("z y", "p {{ n - n }}/")],
+        query: &[
+            ("q", "{{ x }}"),
+            ("l", "{{ l }}"),
+            ("none", "{{ o | default('') }}"),
+            ("z y", "p {{ n - n }}/"),
+        ],
         ..Request::default()
     };
-    let Some(got) = received(&request, &json!({"x": HOSTILE, "y": "$(API_KEY)"}), &[("API_KEY", "secret")]) else { return };
+    let Some(got) = received(&request, &json!({"x": HOSTILE, "y": "$(API_KEY)"}), &[("API_KEY", "secret")])
+    else {
+        return;
+    };
     let slashless = "a%20b%2Fc%3Fd%26e%3Df%23g%25h%27i%22j%24%28API_KEY%29k%60l%60%5Cm%0A%C3%BC%2BMCC_END%3B%24%7B-%2B%7D";
     let slashed = slashless.replace("%2F", "/");
     assert_eq!(
         got.line,
-        format!("GET /v1/{slashless}/y?a=%24%28API_KEY%29&b={slashed}&l=l1&l=l%202&q={slashless}&z%20y=p%200%2F HTTP/1.1")
+        format!(
+            "GET /v1/{slashless}/y?a=%24%28API_KEY%29&b={slashed}&l=l1&l=l%202&q={slashless}&z%20y=p%200%2F HTTP/1.1"
+        )
     );
 }
 
@@ -149,22 +168,37 @@ fn values_stay_in_their_part_of_the_url() {
 fn variables_of_the_environment_are_expanded_in_the_templates_own_text_only() {
     let request = Request {
         url: "$(BASE)/a$$(BASE)?k=$(KEY)",
-        headers: &[("Authorization", "Bearer $(TOKEN)"), ("X-Both", "$(TOKEN) {{ x }} $$(TOKEN)"), ("X-Empty", "{{ o | default('') }}")],
+        headers: &[
+            ("Authorization", "Bearer $(TOKEN)"),
+            ("X-Both", "$(TOKEN) {{ x }} $$(TOKEN)"),
+            ("X-Empty", "{{ o | default('') }}"),
+        ],
         query: &[("key", "$(ODD)"), ("t", "{{ x }}")],
         body: Some("{\"a\": \"$(TOKEN)\",\n \"b\": {{ x | tojson }}, \"c\": \"$(KEY)\"}\n\n{{ x }}\n"),
         ..Request::default()
     };
     let run = |base: &str, port: &str| {
-        let env = [("BASE", base), ("PORT", port), ("KEY", "k1"), ("TOKEN", "t\"\\$(id)`"), ("ODD", "a+b/ü c'\"$x")];
+        let env = [
+            ("BASE", base),
+            ("PORT", port),
+            ("KEY", "k1"),
+            ("TOKEN", "t\"\\$(id)`"),
+            ("ODD", "a+b/ü c'\"$x"),
+        ];
         env.map(|(name, value)| (name.to_owned(), value.to_owned()))
     };
     for (name, shell) in shells() {
         let (port, server) = serve(OK);
-        let call = request.render(json!({"x": "$(TOKEN) \\ '\n\t${KEY} 100%"})).err().map(|error| error.to_string());
-        assert_eq!(call.as_deref(), Some("parameter 'x': contains a line break, which a header can't have; leave it out"));
+        let call =
+            request.render(json!({"x": "$(TOKEN) \\ '\n\t${KEY} 100%"})).err().map(|error| error.to_string());
+        assert_eq!(
+            call.as_deref(),
+            Some("parameter 'x': contains a line break, which a header can't have; leave it out")
+        );
         let call = request.render(json!({"x": "$(TOKEN) \\ '\"\t${KEY} 100%"})).unwrap();
         let env = run(&format!("http://127.0.0.1:{port}"), &port.to_string());
-        let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let env: Vec<(&str, &str)> =
+            env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let (code, stdout, stderr) = super::tests::run(shell, &call, &env);
         assert_eq!((code, stdout.as_str()), (Some(0), "ok"), "{name}: {stderr}\n{}", call.script);
         let got = server.join().unwrap();
@@ -190,10 +224,20 @@ fn large_bodies_arrive_as_they_are() {
     text.push_str(&"line\n\n'\"$(x)\\\n".repeat(20_000));
     for template in ["{{ x }}", "{{ x }}$(SMALL){{ x }}"] {
         let url = "http://127.0.0.1:{{ n }}/";
-        let request = Request { url, body: Some(template), headers: &[("content-type", "text/plain")], ..Request::default() };
+        let request = Request {
+            url,
+            body: Some(template),
+            headers: &[("content-type", "text/plain")],
+            ..Request::default()
+        };
         let Some(got) = received(&request, &json!({ "x": text }), &[("SMALL", "s")]) else { return };
         let expected = if template.contains("SMALL") { format!("{text}s{text}") } else { text.clone() };
-        assert!(got.body == expected.as_bytes(), "{template}: {} of {} bytes", got.body.len(), expected.len());
+        assert!(
+            got.body == expected.as_bytes(),
+            "{template}: {} of {} bytes",
+            got.body.len(),
+            expected.len()
+        );
         assert_eq!(got.line, "POST / HTTP/1.1");
         assert_eq!(got.headers.len(), 2, "{:?}", got.headers);
     }
@@ -201,8 +245,12 @@ fn large_bodies_arrive_as_they_are() {
 
 #[test]
 fn methods_and_failures() {
-    let methods =
-        [(None, None, "GET"), (Some("get"), Some("x"), "GET"), (Some("POST"), None, "POST"), (Some("Patch"), Some("x"), "PATCH")];
+    let methods = [
+        (None, None, "GET"),
+        (Some("get"), Some("x"), "GET"),
+        (Some("POST"), None, "POST"),
+        (Some("Patch"), Some("x"), "PATCH"),
+    ];
     for (method, body, expected) in methods {
         let request = Request { method, body, url: "http://127.0.0.1:{{ n }}/", ..Request::default() };
         let Some(got) = received(&request, &json!({}), &[]) else { return };
@@ -210,18 +258,24 @@ fn methods_and_failures() {
     }
     let request = Request { url: "http://127.0.0.1:$(PORT)/", ..Request::default() };
     for (_, shell) in shells() {
-        let (port, server) = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngone");
+        let (port, server) =
+            serve("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngone");
         let port = port.to_string();
         let call = request.render(json!({})).unwrap();
         let (code, stdout, stderr) = run(shell, &call, &[("PORT", port.as_str())]);
         assert_eq!((code, stdout.as_str()), (Some(22), "gone"), "{stderr}");
         server.join().unwrap();
         let (code, _, stderr) = run(shell, &call, &[("PORT", "1\"\nurl = \"file:///etc/passwd")]);
-        assert_eq!((code, stderr.as_str()), (Some(2), "mcc: environment variable PORT has characters that a URL can not have\n"));
-        let unset = Request { url: "http://127.0.0.1/", headers: &[("A", "$(NOT_SET_HERE)")], ..Request::default() };
+        assert_eq!(
+            (code, stderr.as_str()),
+            (Some(2), "mcc: environment variable PORT has characters that a URL can not have\n")
+        );
+        let unset =
+            Request { url: "http://127.0.0.1/", headers: &[("A", "$(NOT_SET_HERE)")], ..Request::default() };
         let (code, _, stderr) = run(shell, &unset.render(json!({})).unwrap(), &[]);
         assert_eq!((code, stderr.as_str()), (Some(2), "mcc: environment variable NOT_SET_HERE is not set\n"));
-        let header = Request { url: "http://127.0.0.1/", headers: &[("A", "$(LINES_HERE)")], ..Request::default() };
+        let header =
+            Request { url: "http://127.0.0.1/", headers: &[("A", "$(LINES_HERE)")], ..Request::default() };
         let (code, ..) = run(shell, &header.render(json!({})).unwrap(), &[("LINES_HERE", "a\nB: c")]);
         assert_eq!(code, Some(2));
     }
@@ -231,7 +285,11 @@ fn methods_and_failures() {
 fn values_that_do_not_fit_are_refused() {
     let refused = |url: &str, x: &str| {
         let request = Request { url, ..Request::default() };
-        request.render(json!({ "x": x })).map(|call| call.script).map_err(|error| error.to_string()).unwrap_err()
+        request
+            .render(json!({ "x": x }))
+            .map(|call| call.script)
+            .map_err(|error| error.to_string())
+            .unwrap_err()
     };
     let report = [
         refused("https://{{ x }}.example.com/", "evil.com/a"),
@@ -267,7 +325,10 @@ fn whole_urls_may_be_values() {
 #[test]
 fn templates_are_checked() {
     let report = |request: Request<'_>| match request.compile() {
-        Ok((_, warnings)) => warnings.iter().map(|(field, warning)| format!("{field}: warning: {warning}\n")).collect::<String>(),
+        Ok((_, warnings)) => warnings
+            .iter()
+            .map(|(field, warning)| format!("{field}: warning: {warning}\n"))
+            .collect::<String>(),
         Err(problems) => problems.iter().map(|(field, problem)| format!("{field}: {problem}\n")).collect(),
     };
     let url = |url| report(Request { url, ..Request::default() });

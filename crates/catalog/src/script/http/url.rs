@@ -123,7 +123,8 @@ impl Url {
         if self.dotted() {
             return Err(("makes a part of the path . or .., which leads elsewhere", "give another value"));
         }
-        let http = self.recent.is_empty() || ["http://", "https://"].contains(&self.recent.to_ascii_lowercase().as_str());
+        let http = self.recent.is_empty()
+            || ["http://", "https://"].contains(&self.recent.to_ascii_lowercase().as_str());
         if !http || self.parts.is_empty() {
             return Err(("does not make an http:// or https:// URL", "give a whole URL"));
         }
@@ -132,7 +133,8 @@ impl Url {
     }
 
     fn in_fragment_of_query(&self) -> bool {
-        self.stage == Stage::Fragment && self.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('?')))
+        self.stage == Stage::Fragment
+            && self.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('?')))
     }
 }
 
@@ -165,5 +167,9 @@ fn encode(value: &Shown, text: &str) -> String {
 
 /// Refuses NUL, which ends strings of C.
 pub(super) fn check_nul(text: &str) -> Result<(), Fault> {
-    if text.contains('\0') { Err(("contains a NUL character, which no program can be given", "leave it out")) } else { Ok(()) }
+    if text.contains('\0') {
+        Err(("contains a NUL character, which no program can be given", "leave it out"))
+    } else {
+        Ok(())
+    }
 }
