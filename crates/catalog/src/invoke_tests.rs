@@ -49,6 +49,15 @@ fn a_container_tool() {
 }
 
 #[test]
+fn an_http_tool() {
+    let spec = "http: {url: 'https://example.com/{{ a }}', body: '{{ b }}'}\nparams: [{name: a}, {name: b}]";
+    let call = run(spec, json!({ "a": "x/y", "b": "B" }), json!({})).unwrap();
+    let Program::Shell { script } = &call.program else { panic!("{:?}", call.program) };
+    assert!(script.contains("curl") && script.contains("x%2Fy"), "{script}");
+    assert_eq!(call.stdin.as_deref(), Some(b"B".as_slice()));
+}
+
+#[test]
 fn a_value_that_does_not_fit_its_place_is_a_validation_error() {
     let error = run("shell: {script: 'ls {{ a }}'}\nparams: [{name: a}]", json!({ "a": "-rf" }), json!({}))
         .unwrap_err();

@@ -118,7 +118,6 @@ fn build(
         .as_ref()
         .or_else(|| rules.iter().find_map(|group| group.spec.defaults.as_ref()?.rate_limit.as_ref()));
     let env = env::merge(&spec.env, rules);
-    lint::check(spec, &params, &env, findings);
     let (session_read, session_write) = sessions(spec, rules);
     let mut tool = CompiledTool {
         key: key(&spec.groups, &name),
@@ -154,6 +153,7 @@ fn build(
     };
     tool.facets = Facets::new(tool.key.clone(), &spec.groups);
     tool.signature = crate::signature::signature(&tool);
+    lint::check(spec, &tool, findings);
     Some(tool)
 }
 

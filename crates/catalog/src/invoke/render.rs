@@ -23,7 +23,10 @@ pub(super) fn program(
             let path = path.iter().map(Into::into).collect();
             Ok((Program::Python { code: code.clone(), params: arguments.clone(), path }, None))
         }
-        Implementation::Http(_) => Err(PrepareError::Template("http tools are not linked in yet".to_owned())),
+        Implementation::Http(http) => {
+            let call = http.template.render(arguments, tool.limits.timeout).map_err(failed)?;
+            Ok((Program::Shell { script: call.script }, call.stdin))
+        }
         Implementation::Container { command, args } => {
             let render = |templates: &[TextTemplate]| -> Result<Vec<String>, RenderError> {
                 templates.iter().map(|template| template.render(arguments, Dollar::Keep)).collect()

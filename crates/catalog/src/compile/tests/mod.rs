@@ -2,6 +2,7 @@
 
 mod catalog_rules;
 mod incremental;
+mod lint;
 mod permission;
 mod random;
 mod tool_rules;
