@@ -5,6 +5,7 @@
 //!       └─> workspace: where things are
 //! ```
 
+pub mod in_process;
 pub mod server;
 pub mod walk;
 pub mod workspace;

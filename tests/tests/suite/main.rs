@@ -3,4 +3,6 @@
 mod clients;
 mod conformance;
 mod docs;
+mod fuzz;
 mod layout;
+mod permission;
