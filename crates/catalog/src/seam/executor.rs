@@ -111,7 +111,7 @@ impl Capture {
 pub enum Ending {
     /// The tool ended by itself with this exit code.
     Exited(i32),
-    /// A signal ended it.
+    /// A signal ended it: 24 (SIGXCPU) and 25 (SIGXFSZ) at its limits of CPU time and file size.
     Signaled(i32),
     /// It was killed at its time limit.
     TimedOut(Duration),
@@ -165,6 +165,8 @@ pub struct Outcome {
     pub result: Option<Capture>,
     /// What the tool wants to change in the session; raw, before names and bounds are checked.
     pub session: SessionChanges,
+    /// Why what the tool wrote for the session can't be read; nothing of it holds then.
+    pub session_problem: Option<String>,
     /// Time from acceptance to the start of the tool.
     pub startup: Duration,
     /// Time the tool ran.
