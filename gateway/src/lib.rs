@@ -15,6 +15,7 @@ mod calls;
 mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod exec;
 mod http;
 mod limits;
 mod mcp;
