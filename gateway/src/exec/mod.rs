@@ -7,6 +7,8 @@
 //! ```
 
 pub mod capture;
+#[cfg(any(test, feature = "testsuite"))]
+pub mod contract;
 pub mod conversation;
 pub mod descendants;
 pub mod environment;
@@ -14,9 +16,12 @@ mod outcome;
 mod plan;
 mod process;
 pub mod python;
-mod quantity;
 pub mod shell;
 mod workspace;
 mod write_back;
+
+
+#[cfg(test)]
+mod process_tests;
 
 pub use process::{ProcessExecutor, ProcessOptions};

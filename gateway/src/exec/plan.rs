@@ -8,13 +8,13 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use mcc_catalog::model::Implementation;
+use mcc_catalog::quantity::Quantity;
 use mcc_catalog::seam::{Invocation, Program};
 
 use super::conversation::OnHangup;
 use super::environment::{EnvError, Environment, Resolver, STRING_LIMIT, too_long};
 use super::process::ProcessOptions;
 use super::python::{PYTHON_RUNNER, PythonPayload};
-use super::quantity;
 use super::shell::{SHELL_PROGRAM, ShellPayload, quote};
 
 /// Why a call can't run on this machine.
@@ -142,7 +142,8 @@ impl Plan {
 }
 
 fn memory_limit(quantity: &str) -> Result<u64, Refused> {
-    quantity::bytes(quantity).ok_or_else(|| {
+    let bytes = Quantity::parse(quantity).ok().and_then(Quantity::units).filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| {
         refusal(format!("limits.memory {quantity:?} is not a quantity"), "write bytes, or a number with Ki, Mi or Gi")
     })
 }

@@ -63,7 +63,7 @@ impl ShellPayload<'_> {
             "__k() {{ kill -9 -$__p || kill -9 $__p; }}\n\
              (\nwhile IFS= read -r k <&8; do case $k in kill) __k;; *) exit;; esac; done\n{hangup}) >/dev/null 2>&1 &\n"
         ));
-        put("__w=$!\nwait $__p\n__c=$?\n");
+        put("__w=$!\nwait $__p 2>/dev/null\n__c=$?\n");
         put(&format!("__m={marker}\n"));
         // Only a run that succeeded may change the session.
         put("if [ $__c = 0 ] && [ -f \"$__f\" ] && [ -s \"$__f\" ]; then\n\
