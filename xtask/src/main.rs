@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task's output is for the terminal")]
 
+mod bench;
 mod generate;
 mod workspace;
 
@@ -21,12 +22,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Measure something.
+    Bench(bench::Args),
     /// Write the generated files of the repository, or check that they are up to date.
     Generate(generate::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::Bench(args) => bench::run(&args),
         Task::Generate(args) => generate::run(&args),
     };
     match result {
