@@ -13,6 +13,7 @@ pub mod access;
 pub mod compile;
 pub mod example;
 pub mod invoke;
+pub mod manifest;
 pub mod model;
 pub mod output;
 pub mod params;

@@ -6,6 +6,8 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{pattern, schema};
+
 use super::{Limits, PodSettings, RateLimit, SessionAccess};
 
 /// A set of tools that is granted as a whole, with defaults and bounds for its tools.
@@ -20,12 +22,40 @@ use super::{Limits, PodSettings, RateLimit, SessionAccess};
     derive = "PartialEq",
     status = "ToolGroupStatus",
     category = "mcc",
-    doc = "A ToolGroup is a set of tools that is granted as a whole."
+    cel,
+    printcolumn(name = "Tools", type_ = "integer", json_path = ".status.tools"),
+    printcolumn(name = "From", type_ = "string", json_path = ".spec.allowedNamespaces.from"),
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].status"#
+    ),
+    printcolumn(
+        name = "Reason",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].reason"#
+    ),
+    printcolumn(
+        name = "Message",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].message"#,
+        priority = 1
+    ),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    doc = "A ToolGroup is a set of tools that is granted as a whole.",
+    validation = Rule::new("self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')")
+        .message("a group's name has no dots and at most 63 characters; rename the ToolGroup"),
+    validation = Rule::new(
+        "!(self.metadata.name in ['public', 'admin']) || (!has(self.spec.description) && !has(self.spec.defaults) && !has(self.spec.allowed) && !has(self.spec.session))"
+    )
+    .message("public and admin exist by themselves, and a ToolGroup of that name sets only allowedNamespaces; remove the other fields")
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::tidy)]
 pub struct ToolGroupSpec {
     /// What the tools of the group have in common.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = 8192))]
     pub description: String,
     /// Namespaces that may put Tools into the group. Defaults to the namespace of the ToolGroup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,6 +74,8 @@ pub struct ToolGroupSpec {
 /// Which namespaces may put Tools into a group.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("has(self.selector) == (self.from == 'Selector')")
+    .message("a selector goes with from: Selector and with nothing else; set both or neither"))]
 pub struct AllowedNamespaces {
     /// The ToolGroup's own namespace, all namespaces, or those the selector matches.
     #[serde(default)]
@@ -71,12 +103,21 @@ pub enum NamespacesFrom {
 pub struct GroupDefaults {
     /// Image of tools that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 512), regex(pattern = pattern::IMAGE))]
     pub image: Option<String>,
     /// Environment variables, merged by name under the Tool's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(transform = schema::env)]
+    #[x_kube(validation = Rule::new("self.all(e, !e.name.startsWith('MCC_'))")
+        .message("names that begin with MCC_ are set by mcc; choose another name"))]
     pub env: Vec<EnvVar>,
     /// Sources of environment variables, before the Tool's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), transform = schema::env_from)]
+    #[x_kube(validation = Rule::new("self.all(e, !has(e.prefix) || !e.prefix.startsWith('MCC_'))")
+        .message("names that begin with MCC_ are set by mcc; choose another prefix"))]
+    #[x_kube(validation = Rule::new("self.all(e, has(e.configMapRef) != has(e.secretRef))")
+        .message("a source of variables is one object; set exactly one of configMapRef and secretRef"))]
     pub env_from: Vec<EnvFromSource>,
     /// Bounds of one run, merged field by field under the Tool's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,15 +137,19 @@ pub struct GroupDefaults {
 pub struct GroupAllowed {
     /// ServiceAccounts besides the default one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 253), regex(pattern = pattern::OBJECT_NAME)))]
     pub service_accounts: Vec<String>,
     /// Runtime classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 253), regex(pattern = pattern::OBJECT_NAME)))]
     pub runtime_classes: Vec<String>,
     /// Keys of node selectors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 317)))]
     pub node_selector_keys: Vec<String>,
     /// Prefixes of which every image must have one. Empty allows every image.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 512)))]
     pub image_prefixes: Vec<String>,
     /// Largest limits a Tool may set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +159,7 @@ pub struct GroupAllowed {
 /// What the operator found out about a ToolGroup.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::tidy)]
 pub struct ToolGroupStatus {
     /// Generation of the spec that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

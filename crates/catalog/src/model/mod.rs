@@ -4,6 +4,7 @@ mod access;
 mod catalog;
 mod identity;
 mod object;
+mod place;
 mod problem;
 mod tool;
 
@@ -11,7 +12,8 @@ pub use access::{ADMIN, Access, Facets, PUBLIC, Visibility};
 pub(crate) use catalog::sort_problems;
 pub use catalog::{Catalog, Grant, Group, Verdict};
 pub use identity::{Caller, Identity};
-pub use object::{Entry, NamespacedName, ObjectKind, ObjectRef, ObjectSet, Origin, Place};
+pub use object::{Entry, NamespacedName, ObjectKind, ObjectRef, ObjectSet};
+pub use place::{FieldPlaces, FieldPlacesBuilder, Origin, Place};
 pub use problem::{Problem, Reason, Severity};
 pub use tool::{
     CompiledTool, Delivery, HttpProgram, Implementation, Parameter, PythonCode, ResolvedLimits, ToolDocument,

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use mcc_crds::v1alpha1::{Tool, ToolGroup, UserGrant};
+
+use super::Origin;
 
 /// Namespace and name of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,49 +71,6 @@ impl ObjectRef {
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind, self.name)
-    }
-}
-
-/// A place in a file: 1-based line and column (in characters).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The file, as it was named to the program.
-    pub file: Arc<PathBuf>,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
-    }
-}
-
-/// Where an object came from. The default is an object of a cluster, which has no file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// File and line of the document's first node.
-    pub start: Option<Place>,
-    /// Line and column of every field, by its path in the form of `kubectl explain`: `spec.params[2].default`.
-    pub fields: Arc<BTreeMap<String, (u32, u32)>>,
-}
-
-impl Origin {
-    /// The place of the field at `path`, or of the nearest field around it, or of the object.
-    pub fn place(&self, path: &str) -> Option<Place> {
-        let start = self.start.as_ref()?;
-        let mut at = path;
-        loop {
-            if let Some(&(line, column)) = self.fields.get(at) {
-                return Some(Place { file: start.file.clone(), line, column });
-            }
-            match at.rfind(['.', '[']) {
-                Some(end) => at = &at[..end],
-                None => return Some(start.clone()),
-            }
-        }
     }
 }
 

@@ -1,0 +1,335 @@
+//! A document as an object: which kind it is, its schema, its rules, its type.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use mcc_crds::v1alpha1::{API_VERSION, GROUP, Tool, ToolGroup, UserGrant};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::model::{NamespacedName, ObjectKind, ObjectRef, Origin, Place, Problem, Reason, Severity};
+
+use super::check::Check;
+use super::schema::{KindSchema, schemas};
+use super::tree::{Content, Document, Fault, Mark, Node};
+use super::{DEFAULT_NAMESPACE, Parsed, params, problem, suggest};
+
+/// An object and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedObject {
+    /// The object. Its namespace is filled in.
+    pub object: Object,
+    /// Where it and its fields are.
+    pub origin: Origin,
+}
+
+/// An object that a catalog has a use for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Object {
+    /// A tool.
+    Tool(Arc<Tool>),
+    /// A group.
+    ToolGroup(Arc<ToolGroup>),
+    /// A grant.
+    UserGrant(Arc<UserGrant>),
+    /// For `valueFrom` and `envFrom`; what `stringData` gave is in `data`.
+    Secret(Arc<Secret>),
+    /// For `valueFrom` and `envFrom`.
+    ConfigMap(Arc<ConfigMap>),
+    /// A namespace, for its labels.
+    Namespace {
+        /// Name.
+        name: String,
+        /// Labels, with `kubernetes.io/metadata.name` as the API server sets it.
+        labels: BTreeMap<String, String>,
+    },
+}
+
+impl Object {
+    /// Kind, namespace and name; none for a Namespace.
+    pub fn reference(&self) -> Option<ObjectRef> {
+        let (kind, metadata) = match self {
+            Self::Tool(object) => (ObjectKind::Tool, &object.metadata),
+            Self::ToolGroup(object) => (ObjectKind::ToolGroup, &object.metadata),
+            Self::UserGrant(object) => (ObjectKind::UserGrant, &object.metadata),
+            Self::Secret(object) => (ObjectKind::Secret, &object.metadata),
+            Self::ConfigMap(object) => (ObjectKind::ConfigMap, &object.metadata),
+            Self::Namespace { .. } => return None,
+        };
+        let namespace = metadata.namespace.clone().unwrap_or_default();
+        Some(ObjectRef::new(kind, NamespacedName::new(namespace, metadata.name.clone().unwrap_or_default())))
+    }
+}
+
+/// The kinds that manifests may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Tool,
+    ToolGroup,
+    UserGrant,
+    Secret,
+    ConfigMap,
+    Namespace,
+}
+
+const OURS: [(&str, Known); 3] =
+    [("Tool", Known::Tool), ("ToolGroup", Known::ToolGroup), ("UserGrant", Known::UserGrant)];
+const CORE: [(&str, Known); 3] =
+    [("Secret", Known::Secret), ("ConfigMap", Known::ConfigMap), ("Namespace", Known::Namespace)];
+
+impl Known {
+    fn schema(self) -> &'static KindSchema {
+        let schemas = schemas();
+        match self {
+            Self::Tool => &schemas.tool,
+            Self::ToolGroup => &schemas.group,
+            Self::UserGrant => &schemas.grant,
+            Self::Secret => &schemas.secret,
+            Self::ConfigMap => &schemas.config_map,
+            Self::Namespace => &schemas.namespace,
+        }
+    }
+
+    fn kind(self) -> Option<ObjectKind> {
+        Some(match self {
+            Self::Tool => ObjectKind::Tool,
+            Self::ToolGroup => ObjectKind::ToolGroup,
+            Self::UserGrant => ObjectKind::UserGrant,
+            Self::Secret => ObjectKind::Secret,
+            Self::ConfigMap => ObjectKind::ConfigMap,
+            Self::Namespace => return None,
+        })
+    }
+}
+
+/// Adds what a document holds to `parsed`: its object, or those of a `List`.
+pub(super) fn read(file: &Arc<PathBuf>, document: Document<'_>, parsed: &mut Parsed) {
+    let Document { node, faults } = document;
+    match node {
+        Some(node) => one(file, &node, faults, parsed),
+        None => report(file, None, faults, parsed),
+    }
+}
+
+fn one(file: &Arc<PathBuf>, node: &Node<'_>, faults: Vec<Fault>, parsed: &mut Parsed) {
+    if node.is_null() {
+        return report(file, None, faults, parsed);
+    }
+    let kind_name = node.get("kind").and_then(Node::text).unwrap_or_default();
+    if kind_name.ends_with("List") && node.get("items").is_some_and(|items| matches!(items.content, Content::List(_))) {
+        let items = node.get("items").map(Node::elements).unwrap_or_default();
+        let broken = !faults.is_empty();
+        report(file, None, faults, parsed);
+        // A duplicate key somewhere in the list can't be told to belong to one of the items.
+        if !broken {
+            items.iter().for_each(|item| one(file, item, Vec::new(), parsed));
+        }
+        return;
+    }
+    let known = match identify(file, node) {
+        Ok(known) => known,
+        Err((severity, fault)) => {
+            report(file, None, faults, parsed);
+            parsed.problems.push(problem(file, severity, fault));
+            return;
+        }
+    };
+    let reference = reference(known, node);
+    let schema = known.schema();
+    let mut check = Check { faults, ..Check::default() };
+    let value = check.document(node, &schema.schema);
+    if known == Known::Tool {
+        params::check_literals(node, &mut check);
+    }
+    let Check { mut faults, warnings, places, .. } = check;
+    let start = Place { file: file.clone(), line: node.mark.line, column: node.mark.column };
+    let origin = Origin { start: Some(start), fields: Arc::new(places.build()) };
+    if faults.is_empty() {
+        if let Some(rules) = &schema.rules {
+            faults.extend(rules.refusals(&value).into_iter().map(|refusal| Fault {
+                mark: mark(&origin, &refusal.path),
+                reason: Reason::InvalidField,
+                path: refusal.path,
+                message: refusal.message,
+                fix: refusal.fix,
+            }));
+        }
+    }
+    if faults.is_empty() {
+        match typed(known, value) {
+            Ok(object) => parsed.objects.push(LoadedObject { object, origin }),
+            Err((path, message)) => {
+                let (message, fix) = match message.split_once("; ") {
+                    Some((message, fix)) => (message.to_owned(), fix.to_owned()),
+                    None => (message, "see `kubectl explain` for the field".to_owned()),
+                };
+                let mark = mark(&origin, &path);
+                faults.push(Fault { mark, reason: Reason::InvalidField, path, message, fix });
+            }
+        }
+    }
+    report(file, reference.as_ref(), faults, parsed);
+    for warning in warnings {
+        let problem = Problem { object: reference.clone(), ..problem(file, Severity::Warning, warning) };
+        parsed.problems.push(problem);
+    }
+}
+
+fn report(file: &Arc<PathBuf>, object: Option<&ObjectRef>, faults: Vec<Fault>, parsed: &mut Parsed) {
+    for fault in faults {
+        parsed.problems.push(Problem { object: object.cloned(), ..problem(file, Severity::Error, fault) });
+    }
+}
+
+fn mark(origin: &Origin, path: &str) -> Mark {
+    origin.place(path).map_or(Mark::START, |place| Mark { line: place.line, column: place.column })
+}
+
+/// Which object a document means to be, for messages.
+fn reference(known: Known, node: &Node<'_>) -> Option<ObjectRef> {
+    let metadata = node.get("metadata")?;
+    let name = metadata.get("name")?.text()?;
+    let namespace = metadata.get("namespace").and_then(Node::text).unwrap_or(DEFAULT_NAMESPACE);
+    Some(ObjectRef::new(known.kind()?, NamespacedName::new(namespace, name)))
+}
+
+type Refused = (Severity, Fault);
+
+/// The kind of a document, by apiVersion and kind.
+fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
+    let refuse = |mark, path: &str, message: String, fix: String| {
+        let fault = Fault { mark, reason: Reason::UnknownKind, path: path.to_owned(), message, fix };
+        Err((Severity::Error, fault))
+    };
+    let manifest = format!("write a manifest: apiVersion: {API_VERSION}, kind: Tool, ToolGroup or UserGrant, metadata, spec");
+    match &node.content {
+        Content::Map(_) => {}
+        Content::List(_) => return refuse(node.mark, "", "a document is a list".into(), format!("{manifest}; or kind: List with items")),
+        Content::Scalar { text, .. } => {
+            return refuse(node.mark, "", format!("a document is the text {}", suggest::shortened(text)), manifest);
+        }
+    }
+    let version = node.get("apiVersion");
+    let kind = node.get("kind");
+    if version.is_none() && kind.is_none() {
+        if node.get("tools").is_some_and(|tools| matches!(tools.content, Content::List(_))) {
+            let fix = format!("convert it: mcc import {} -o DIR", file.display());
+            return refuse(node.mark, "", "a toolset of the original MCC, not a manifest".into(), fix);
+        }
+        return refuse(node.mark, "", "no manifest: apiVersion and kind are missing".into(), manifest);
+    }
+    let text = |field: &str, value: Option<&Node<'_>>| {
+        value.and_then(Node::text).map(str::to_owned).ok_or_else(|| Fault {
+            mark: value.map_or(node.mark, |value| value.mark),
+            reason: Reason::UnknownKind,
+            path: field.to_owned(),
+            message: format!("{field} is missing or no text"),
+            fix: if field == "kind" {
+                "add kind: Tool, ToolGroup or UserGrant".to_owned()
+            } else {
+                format!("add apiVersion: {API_VERSION}")
+            },
+        })
+    };
+    let version_text = text("apiVersion", version).map_err(|fault| (Severity::Error, fault))?;
+    let kind_text = text("kind", kind).map_err(|fault| (Severity::Error, fault))?;
+    let find = |table: &[(&str, Known)]| table.iter().find(|(name, _)| *name == kind_text).map(|&(_, known)| known);
+    let group = version_text.split('/').next().unwrap_or_default();
+    let version_mark = version.map_or(node.mark, |version| version.mark);
+    let kind_mark = kind.map_or(node.mark, |kind| kind.mark);
+    if version_text == API_VERSION {
+        return find(&OURS).map_or_else(
+            || {
+                let near = suggest::nearest(&kind_text, OURS.iter().map(|(name, _)| *name));
+                let fix = match near {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => "write Tool, ToolGroup or UserGrant".to_owned(),
+                };
+                refuse(kind_mark, "kind", format!("{API_VERSION} has no kind {kind_text}"), fix)
+            },
+            Ok,
+        );
+    }
+    if version_text == "v1" && let Some(known) = find(&CORE) {
+        return Ok(known);
+    }
+    if group == GROUP || find(&OURS).is_some() {
+        let message = format!("there is no apiVersion {version_text} of {kind_text}");
+        return refuse(version_mark, "apiVersion", message, format!("write apiVersion: {API_VERSION}"));
+    }
+    if find(&CORE).is_some() {
+        let message = format!("there is no apiVersion {version_text} of {kind_text}");
+        return refuse(version_mark, "apiVersion", message, "write apiVersion: v1".into());
+    }
+    let fault = Fault {
+        mark: kind_mark,
+        reason: Reason::UnknownKind,
+        path: "kind".into(),
+        message: format!("a catalog has no use for {kind_text} ({version_text}): the document is ignored"),
+        fix: "leave it if it is for the cluster, else remove it".into(),
+    };
+    Err((Severity::Warning, fault))
+}
+
+/// The object as its type. An error is the path and what is wrong there.
+fn typed(known: Known, mut value: Value) -> Result<Object, (String, String)> {
+    if let Some(object) = value.as_object_mut() {
+        object.remove("status");
+        if known != Known::Namespace && let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            metadata.entry("namespace").or_insert_with(|| Value::String(DEFAULT_NAMESPACE.to_owned()));
+        }
+        // A Tool without a spec would say "missing field spec": the rules have said better.
+        if matches!(known, Known::Tool | Known::ToolGroup | Known::UserGrant) {
+            object.entry("spec").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        }
+    }
+    Ok(match known {
+        Known::Tool => Object::Tool(Arc::new(deserialize(value)?)),
+        Known::ToolGroup => Object::ToolGroup(Arc::new(deserialize(value)?)),
+        Known::UserGrant => Object::UserGrant(Arc::new(deserialize(value)?)),
+        Known::Secret => Object::Secret(Arc::new(secret(value)?)),
+        Known::ConfigMap => Object::ConfigMap(Arc::new(deserialize(value)?)),
+        Known::Namespace => {
+            let metadata = value.get("metadata").cloned().unwrap_or_default();
+            let name = metadata["name"].as_str().unwrap_or_default().to_owned();
+            let mut labels: BTreeMap<String, String> =
+                metadata.get("labels").cloned().map(deserialize).transpose()?.unwrap_or_default();
+            labels.insert("kubernetes.io/metadata.name".to_owned(), name.clone());
+            Object::Namespace { name, labels }
+        }
+    })
+}
+
+fn deserialize<T: DeserializeOwned>(value: Value) -> Result<T, (String, String)> {
+    // The path costs time, so it is only looked for once something is wrong.
+    T::deserialize(&value).map_err(|_| match serde_path_to_error::deserialize::<_, T>(&value) {
+        Ok(_) => (String::new(), "the object can't be read".to_owned()),
+        Err(error) => (error.path().to_string(), error.inner().to_string()),
+    })
+}
+
+/// Checks the base64 of `data` and folds `stringData` into it, as the API server does.
+fn secret(mut value: Value) -> Result<Secret, (String, String)> {
+    if let Some(data) = value.get("data").and_then(Value::as_object) {
+        for (key, text) in data {
+            if STANDARD.decode(text.as_str().unwrap_or_default()).is_err() {
+                let message = "the value is no base64; encode it, or give it as it is under stringData";
+                return Err((format!("data[{key}]"), message.to_owned()));
+            }
+        }
+    }
+    let plain = value.as_object_mut().and_then(|object| object.remove("stringData"));
+    let mut secret: Secret = deserialize(value)?;
+    if let Some(Value::Object(plain)) = plain {
+        let data = secret.data.get_or_insert_default();
+        for (key, text) in plain {
+            let bytes = text.as_str().unwrap_or_default().as_bytes().to_vec();
+            data.insert(key, k8s_openapi::ByteString(bytes));
+        }
+    }
+    Ok(secret)
+}
