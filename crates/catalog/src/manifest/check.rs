@@ -39,7 +39,9 @@ impl Check {
             (Content::Map(fields), Kind::Object) => Some(self.object(node, fields, schema)),
             (Content::Map(fields), Kind::Map) => Some(self.map(node, fields, schema)),
             (Content::List(elements), Kind::List) => Some(self.list(node, elements, schema)),
-            (Content::Scalar { text, plain }, kind) if !matches!(kind, Kind::Object | Kind::Map | Kind::List) => {
+            (Content::Scalar { text, plain }, kind)
+                if !matches!(kind, Kind::Object | Kind::Map | Kind::List) =>
+            {
                 self.scalar(node, text, *plain, schema)
             }
             _ => {
@@ -172,7 +174,11 @@ impl Check {
     }
 
     fn scalar(&mut self, node: &Node<'_>, text: &str, plain: bool, schema: &Schema) -> Option<Value> {
-        let reading = if plain { scalar::read(text) } else { scalar::Reading { value: Plain::Text, surprising: false } };
+        let reading = if plain {
+            scalar::read(text)
+        } else {
+            scalar::Reading { value: Plain::Text, surprising: false }
+        };
         if reading.surprising && schema.kind != Kind::Text {
             let mut fix = match reading.canonical() {
                 Some(value) => format!("write {value}"),
@@ -258,7 +264,10 @@ impl Check {
         if let Some(least) = schema.min_length.filter(|&least| length < least) {
             let (message, fix) = match length {
                 0 => ("it is empty".to_owned(), "give a value, or remove the field".to_owned()),
-                _ => (format!("{length} {what}; at least {least} are needed"), format!("write {least} {what} or more")),
+                _ => (
+                    format!("{length} {what}; at least {least} are needed"),
+                    format!("write {least} {what} or more"),
+                ),
             };
             self.fault(mark, Reason::InvalidField, message, fix);
         }
@@ -284,7 +293,9 @@ impl Check {
                 mark,
                 reason: Reason::AmbiguousScalar,
                 path: self.path.clone(),
-                message: format!("kubectl reads {text} as text, other YAML 1.1 readers as a number of base 60"),
+                message: format!(
+                    "kubectl reads {text} as text, other YAML 1.1 readers as a number of base 60"
+                ),
                 fix: format!("quote it: \"{text}\""),
             });
         }

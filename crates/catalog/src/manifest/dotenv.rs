@@ -41,7 +41,10 @@ fn variable(line: &str) -> Result<(String, String), (String, &'static str)> {
     let name = name.trim_end();
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if name.is_empty() || !name.chars().all(fits) {
-        return Err(("the name before = can't be a key of a Secret".to_owned(), "use letters, digits, _, - and ."));
+        return Err((
+            "the name before = can't be a key of a Secret".to_owned(),
+            "use letters, digits, _, - and .",
+        ));
     }
     let value = value.trim();
     let value = match value.chars().next() {
@@ -82,7 +85,8 @@ mod tests {
 
     #[test]
     fn values_quotes_and_comments() {
-        let text = "# c\nA=1\nexport B = two words # note\nC='a\"$b\\n'\nD=\"x\\ny\\\"\"  # end\nE=\n\nF=a#b\n";
+        let text =
+            "# c\nA=1\nexport B = two words # note\nC='a\"$b\\n'\nD=\"x\\ny\\\"\"  # end\nE=\n\nF=a#b\n";
         let (variables, faults) = parse(text);
         assert!(faults.is_empty(), "{faults:?}");
         let get = |name: &str| String::from_utf8(variables[name].clone()).unwrap();

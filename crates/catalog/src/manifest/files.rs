@@ -26,8 +26,8 @@ pub(super) struct Found {
 pub(super) struct Stamp {
     pub modified: Option<SystemTime>,
     pub bytes: u64,
-    device: u64,
-    inode: u64,
+    pub device: u64,
+    pub inode: u64,
 }
 
 impl Stamp {

@@ -164,7 +164,8 @@ impl<'t> Reader<'t> {
             self.next();
         }
         let word = &self.text[start..self.at];
-        let fits = matches!(word, "true" | "false" | "null") || serde_json::from_str::<serde_json::Number>(word).is_ok();
+        let fits = matches!(word, "true" | "false" | "null")
+            || serde_json::from_str::<serde_json::Number>(word).is_ok();
         if fits {
             return Ok(Cow::Borrowed(word));
         }
@@ -181,7 +182,11 @@ impl<'t> Reader<'t> {
             let here = self.mark;
             match self.next() {
                 None | Some('\n') => {
-                    return Err(self.fault(mark, "the text isn't closed".into(), "close it with a double quote"));
+                    return Err(self.fault(
+                        mark,
+                        "the text isn't closed".into(),
+                        "close it with a double quote",
+                    ));
                 }
                 Some('"') => break,
                 Some('\t') => {

@@ -95,8 +95,11 @@ impl Loader {
         }
         let mut problems = listing.problems;
         touched |= self.load_secrets(&mut problems);
-        let objects =
-            if touched || !self.loaded_before { Arc::new(self.merge(&mut problems)) } else { self.objects.clone() };
+        let objects = if touched || !self.loaded_before {
+            Arc::new(self.merge(&mut problems))
+        } else {
+            self.objects.clone()
+        };
         if !touched && self.loaded_before {
             // Duplicates are found while merging; nothing moved, so they are the same.
             problems.extend(self.problems.iter().filter(|p| p.reason == Reason::DuplicateObject).cloned());
@@ -196,7 +199,8 @@ impl Loader {
         let mut namespaces: HashSet<String> = set.tools.keys().map(|name| name.namespace.clone()).collect();
         namespaces.insert(DEFAULT_NAMESPACE.to_owned());
         for secret in &self.secrets {
-            let data = secret.data.iter().map(|(key, value)| (key.clone(), k8s_openapi::ByteString(value.clone())));
+            let data =
+                secret.data.iter().map(|(key, value)| (key.clone(), k8s_openapi::ByteString(value.clone())));
             let object = Secret { data: Some(data.collect()), ..Secret::default() };
             for namespace in &namespaces {
                 let metadata = ObjectMeta {
@@ -281,7 +285,10 @@ enum Read {
 fn read_all(found: &[Found], known: &BTreeMap<PathBuf, FileState>) -> Vec<(PathBuf, Read)> {
     let now = SystemTime::now();
     let settled = |stamp: &Stamp| {
-        stamp.modified.and_then(|modified| now.duration_since(modified).ok()).is_some_and(|age| age > CLOCK_GRAIN)
+        stamp
+            .modified
+            .and_then(|modified| now.duration_since(modified).ok())
+            .is_some_and(|age| age > CLOCK_GRAIN)
     };
     let doubtful: Vec<&Found> = found
         .iter()
@@ -313,7 +320,13 @@ fn read_all(found: &[Found], known: &BTreeMap<PathBuf, FileState>) -> Vec<(PathB
 fn read_one(file: &Found, known: Option<&FileState>) -> Read {
     let broken = |problem: Problem| {
         let (stamp, digest) = (file.stamp, 0);
-        Read::Changed(FileState { stamp, digest, fresh: Vec::new(), kept: Vec::new(), problems: vec![problem] })
+        Read::Changed(FileState {
+            stamp,
+            digest,
+            fresh: Vec::new(),
+            kept: Vec::new(),
+            problems: vec![problem],
+        })
     };
     if file.stamp.bytes > text::MAX_FILE_BYTES {
         let fault = text::too_large(file.stamp.bytes);

@@ -85,3 +85,6 @@ fn problem(file: &Arc<PathBuf>, severity: Severity, fault: Fault) -> Problem {
         fix: fault.fix,
     }
 }
+
+#[cfg(test)]
+mod tests;

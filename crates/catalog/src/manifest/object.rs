@@ -120,7 +120,9 @@ fn one(file: &Arc<PathBuf>, node: &Node<'_>, faults: Vec<Fault>, parsed: &mut Pa
         return report(file, None, faults, parsed);
     }
     let kind_name = node.get("kind").and_then(Node::text).unwrap_or_default();
-    if kind_name.ends_with("List") && node.get("items").is_some_and(|items| matches!(items.content, Content::List(_))) {
+    if kind_name.ends_with("List")
+        && node.get("items").is_some_and(|items| matches!(items.content, Content::List(_)))
+    {
         let items = node.get("items").map(Node::elements).unwrap_or_default();
         let broken = !faults.is_empty();
         report(file, None, faults, parsed);
@@ -140,7 +142,8 @@ fn one(file: &Arc<PathBuf>, node: &Node<'_>, faults: Vec<Fault>, parsed: &mut Pa
     };
     let reference = reference(known, node);
     let schema = known.schema();
-    let mut check = Check { faults, ..Check::default() };
+    let mut check = Check::default();
+    check.faults = faults;
     let value = check.document(node, &schema.schema);
     if known == Known::Tool {
         params::check_literals(node, &mut check);
@@ -205,12 +208,26 @@ fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
         let fault = Fault { mark, reason: Reason::UnknownKind, path: path.to_owned(), message, fix };
         Err((Severity::Error, fault))
     };
-    let manifest = format!("write a manifest: apiVersion: {API_VERSION}, kind: Tool, ToolGroup or UserGrant, metadata, spec");
+    let manifest = format!(
+        "write a manifest: apiVersion: {API_VERSION}, kind: Tool, ToolGroup or UserGrant, metadata, spec"
+    );
     match &node.content {
         Content::Map(_) => {}
-        Content::List(_) => return refuse(node.mark, "", "a document is a list".into(), format!("{manifest}; or kind: List with items")),
+        Content::List(_) => {
+            return refuse(
+                node.mark,
+                "",
+                "a document is a list".into(),
+                format!("{manifest}; or kind: List with items"),
+            );
+        }
         Content::Scalar { text, .. } => {
-            return refuse(node.mark, "", format!("a document is the text {}", suggest::shortened(text)), manifest);
+            return refuse(
+                node.mark,
+                "",
+                format!("a document is the text {}", suggest::shortened(text)),
+                manifest,
+            );
         }
     }
     let version = node.get("apiVersion");
@@ -237,7 +254,8 @@ fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
     };
     let version_text = text("apiVersion", version).map_err(|fault| (Severity::Error, fault))?;
     let kind_text = text("kind", kind).map_err(|fault| (Severity::Error, fault))?;
-    let find = |table: &[(&str, Known)]| table.iter().find(|(name, _)| *name == kind_text).map(|&(_, known)| known);
+    let find =
+        |table: &[(&str, Known)]| table.iter().find(|(name, _)| *name == kind_text).map(|&(_, known)| known);
     let group = version_text.split('/').next().unwrap_or_default();
     let version_mark = version.map_or(node.mark, |version| version.mark);
     let kind_mark = kind.map_or(node.mark, |kind| kind.mark);
@@ -254,7 +272,9 @@ fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
             Ok,
         );
     }
-    if version_text == "v1" && let Some(known) = find(&CORE) {
+    if version_text == "v1"
+        && let Some(known) = find(&CORE)
+    {
         return Ok(known);
     }
     if group == GROUP || find(&OURS).is_some() {
@@ -279,7 +299,9 @@ fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
 fn typed(known: Known, mut value: Value) -> Result<Object, (String, String)> {
     if let Some(object) = value.as_object_mut() {
         object.remove("status");
-        if known != Known::Namespace && let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        if known != Known::Namespace
+            && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        {
             metadata.entry("namespace").or_insert_with(|| Value::String(DEFAULT_NAMESPACE.to_owned()));
         }
         // A Tool without a spec would say "missing field spec": the rules have said better.

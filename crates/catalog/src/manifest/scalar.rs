@@ -167,7 +167,10 @@ pub(super) fn is_sexagesimal(text: &str) -> bool {
         let whole = part.split('.').next().unwrap_or_default();
         (1..=2).contains(&whole.len()) && whole.parse::<u8>().is_ok_and(|n| n < 60)
     });
-    rest > 0 && all && first.starts_with(|c: char| c.is_ascii_digit()) && first.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+    rest > 0
+        && all
+        && first.starts_with(|c: char| c.is_ascii_digit())
+        && first.bytes().all(|b| b.is_ascii_digit() || b == b'_')
 }
 
 #[cfg(test)]
@@ -220,7 +223,14 @@ mod tests {
 
     #[test]
     fn base_60_is_recognised() {
-        for (text, wanted) in [("1:30", true), ("12:30:45", true), ("8080:80", false), ("a:1", false), ("1:", false), ("10", false)] {
+        for (text, wanted) in [
+            ("1:30", true),
+            ("12:30:45", true),
+            ("8080:80", false),
+            ("a:1", false),
+            ("1:", false),
+            ("10", false),
+        ] {
             assert_eq!(is_sexagesimal(text), wanted, "{text}");
         }
     }

@@ -130,7 +130,9 @@ fn kind(json: &Value) -> Kind {
     }
     let name = match &json["type"] {
         Value::String(name) => name.as_str(),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or(""),
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("")
+        }
         _ => "",
     };
     match (name, json["format"].as_str()) {
@@ -214,7 +216,11 @@ fn with_metadata(mut schema: Schema, namespaced: bool) -> Schema {
         ..Schema::default()
     };
     let mut metadata = Schema::of::<ObjectMeta>();
-    let name = if namespaced { text(mcc_crds::pattern::OBJECT_NAME, 253) } else { text(mcc_crds::pattern::NAMESPACE, 63) };
+    let name = if namespaced {
+        text(mcc_crds::pattern::OBJECT_NAME, 253)
+    } else {
+        text(mcc_crds::pattern::NAMESPACE, 63)
+    };
     metadata.fields.insert("name".to_owned(), name);
     metadata.fields.insert("namespace".to_owned(), text(mcc_crds::pattern::NAMESPACE, 63));
     metadata.required = vec!["name".to_owned()];

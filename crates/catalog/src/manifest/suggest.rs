@@ -134,14 +134,17 @@ pub(super) fn mismatch(node: &Node<'_>, schema: &Schema) -> (Reason, String, Str
     let (found, reason) = match &node.content {
         Content::List(_) => ("a list".to_owned(), Reason::InvalidField),
         Content::Map(_) => ("fields".to_owned(), Reason::InvalidField),
-        Content::Scalar { text, plain: false } => (format!("the text {}", shortened(text)), Reason::InvalidField),
+        Content::Scalar { text, plain: false } => {
+            (format!("the text {}", shortened(text)), Reason::InvalidField)
+        }
         Content::Scalar { text, plain: true } => {
             let reading = scalar::read(text);
             match reading.value {
                 scalar::Plain::Text => (format!("the text {}", shortened(text)), Reason::InvalidField),
-                _ if reading.surprising => {
-                    (format!("{text}, which kubectl reads as {}", reading.describe()), Reason::AmbiguousScalar)
-                }
+                _ if reading.surprising => (
+                    format!("{text}, which kubectl reads as {}", reading.describe()),
+                    Reason::AmbiguousScalar,
+                ),
                 _ => (reading.describe(), Reason::InvalidField),
             }
         }
@@ -164,7 +167,9 @@ fn how_to_fit(node: &Node<'_>, schema: &Schema) -> String {
         (Content::Scalar { text, plain: true }, Kind::Text | Kind::Time | Kind::Bytes | Kind::IntOrText) => {
             format!("quote it: \"{text}\"")
         }
-        (Content::Map(_), Kind::Text) => "quote text that begins with { or contains a colon and a space".to_owned(),
+        (Content::Map(_), Kind::Text) => {
+            "quote text that begins with { or contains a colon and a space".to_owned()
+        }
         (Content::List(_), Kind::Text) => "write one text; quote text that begins with [ or -".to_owned(),
         (Content::Scalar { text, plain: false }, Kind::Integer | Kind::Number)
             if !matches!(scalar::read(text).value, scalar::Plain::Text | scalar::Plain::Null) =>

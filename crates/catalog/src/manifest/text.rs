@@ -31,10 +31,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Fault> {
             let code = text[at..].chars().next().map_or(0, u32::from);
             let message = format!("control character U+{code:04X}");
             let fix = format!("remove it, or write it as \"\\x{code:02x}\" in double quotes");
-            Err(Fault {
-                reason: Reason::InvalidSyntax,
-                ..unreadable(end_of(&text[..at]), &message, &fix)
-            })
+            Err(Fault { reason: Reason::InvalidSyntax, ..unreadable(end_of(&text[..at]), &message, &fix) })
         }
     }
 }

@@ -36,14 +36,20 @@ fn documents(text: &str) -> Vec<(u32, &str)> {
     let mut documents = Vec::new();
     let (mut start, mut start_line, mut at, mut only_comments) = (0, 1, 0, true);
     for (line_number, line) in (1..).zip(text.split_inclusive('\n')) {
-        let marker = line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        let marker = line
+            .strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
         // Comments and directives belong to the document that follows them.
         if marker && !only_comments {
             documents.push((start_line, &text[start..at]));
             (start, start_line) = (at, line_number);
         }
         let trimmed = line.trim_start();
-        only_comments = if marker { false } else { only_comments && (trimmed.is_empty() || trimmed.starts_with(['#', '%'])) };
+        only_comments = if marker {
+            false
+        } else {
+            only_comments && (trimmed.is_empty() || trimmed.starts_with(['#', '%']))
+        };
         at += line.len();
     }
     documents.push((start_line, &text[start..]));
@@ -56,7 +62,10 @@ pub(super) fn duplicate_key(mark: Mark, first: Mark, key: &str, path: String) ->
         mark,
         reason: Reason::InvalidSyntax,
         path,
-        message: format!("the key {key} is given twice, first at line {}, column {}", first.line, first.column),
+        message: format!(
+            "the key {key} is given twice, first at line {}, column {}",
+            first.line, first.column
+        ),
         fix: "remove one of the two".to_owned(),
     }
 }
@@ -286,14 +295,20 @@ impl<'t> Builder<'t> {
 
     fn refuse_tag(&self, tag: Option<&Tag>, allowed: &str, mark: Mark) -> Result<()> {
         match tag {
-            Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == allowed) => Err(self.tag_fault(tag, mark)),
+            Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == allowed) => {
+                Err(self.tag_fault(tag, mark))
+            }
             _ => Ok(()),
         }
     }
 
     fn tag_fault(&self, tag: &Tag, mark: Mark) -> Fault {
         let name = if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { tag.to_string() };
-        self.fault(mark, format!("the tag {name} means nothing here"), "remove it, or quote text that begins with !")
+        self.fault(
+            mark,
+            format!("the tag {name} means nothing here"),
+            "remove it, or quote text that begins with !",
+        )
     }
 
     fn too_deep(&self, mark: Mark) -> Fault {
@@ -307,7 +322,10 @@ impl<'t> Builder<'t> {
 
     fn mark(&self, line: usize, column: usize) -> Mark {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Mark { line: number(line).max(1).saturating_add(self.line_offset), column: number(column).saturating_add(1) }
+        Mark {
+            line: number(line).max(1).saturating_add(self.line_offset),
+            column: number(column).saturating_add(1),
+        }
     }
 
     fn syntax(&self, error: &ScanError, text: &str) -> Fault {
