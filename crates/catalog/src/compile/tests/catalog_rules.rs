@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::compile::{CatalogSettings, compile};
 use crate::model::{Catalog, Identity, NamespacedName, ObjectKind, ObjectRef, Origin, Place, Severity};
 use crate::testing::{access, catalog, lines, objects, outcome, user};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -328,7 +328,7 @@ fn problems_have_the_place_of_their_field_and_follow_it() {
             let file = Arc::new(PathBuf::from("tools/t.yaml"));
             entry.origin = Origin {
                 start: Some(Place { file, line, column: 1 }),
-                fields: Arc::new(BTreeMap::from([("spec.shell.script".to_owned(), (line + 3, 20))])),
+                fields: Arc::new([("spec.shell.script", (line + 3, 20))].into_iter().collect()),
             };
         }
         Arc::new(set)
