@@ -12,6 +12,7 @@ fn outcome(ending: Ending, stdout: &str, stderr: &str) -> Outcome {
         stderr: whole(stderr.as_bytes()),
         result: None,
         session: SessionChanges::default(),
+        session_problem: None,
         startup: Duration::ZERO,
         duration: Duration::ZERO,
     }

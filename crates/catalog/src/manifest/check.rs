@@ -186,7 +186,9 @@ impl Check {
             };
             if matches!(schema.kind, Kind::Integer | Kind::Number) && text.starts_with('0') {
                 let decimal = text.trim_start_matches(['0', 'o']);
-                let _ = write!(fix, ", or {decimal} if that is meant");
+                if reading.canonical().as_deref() != Some(decimal) {
+                    let _ = write!(fix, ", or {decimal} if that is meant");
+                }
             }
             let message = format!("kubectl reads {text} as {}", reading.describe());
             self.fault(node.mark, Reason::AmbiguousScalar, message, fix);

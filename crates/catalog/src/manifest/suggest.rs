@@ -153,8 +153,11 @@ pub(super) fn mismatch(node: &Node<'_>, schema: &Schema) -> (Reason, String, Str
 }
 
 fn how_to_fit(node: &Node<'_>, schema: &Schema) -> String {
+    if node.is_null() {
+        return "give a value, or remove the hyphen or field".to_owned();
+    }
     match (&node.content, schema.kind) {
-        (Content::Scalar { text, .. }, Kind::List) if !node.is_null() => {
+        (Content::Scalar { text, .. }, Kind::List) => {
             format!("write it as a list: [{}]", text.chars().take(40).collect::<String>())
         }
         (Content::Map(_), Kind::List) => "begin each element with a hyphen".to_owned(),

@@ -112,7 +112,7 @@ struct Builder<'t> {
     faults: Vec<Fault>,
 }
 
-type Result<T> = std::result::Result<T, Fault>;
+type Result<T, E = Fault> = std::result::Result<T, E>;
 
 impl<'t> Builder<'t> {
     fn new(line_offset: u32) -> Self {
@@ -182,7 +182,10 @@ impl<'t> Builder<'t> {
         let content = match open.value {
             Building::List(elements) => Content::List(elements),
             Building::Map(Map { mut fields, merged, .. }) => {
-                merge(&mut fields, merged);
+                if let Err(mark) = merge(&mut fields, merged) {
+                    let message = "<< merges maps, and this is none".to_owned();
+                    self.faults.push(self.fault(mark, message, "write <<: *NAME with the anchor of a map"));
+                }
                 Content::Map(fields)
             }
         };
@@ -343,12 +346,14 @@ fn advice(info: &str, line: &str, before: &str) -> &'static str {
     let value = line.split_once(": ").map_or("", |(_, value)| value.trim_start());
     if info.contains("tab") || indent_has_tab(line) || indent_has_tab(before) {
         "indent with spaces, never with tabs"
-    } else if value.starts_with(['{', '[']) || value.starts_with("- {") {
-        "quote text that begins with { or ["
+    } else if info.contains("anchor") {
+        "name the anchor (&name) before the alias (*name), or quote text that begins with *"
+    } else if info.contains("flow sequence") {
+        "close the list with ], or quote text that begins with ["
+    } else if info.contains("flow mapping") || value.starts_with(['{', '[']) || value.starts_with("- {") {
+        "close the map with }, or quote text that begins with {"
     } else if value.starts_with(['@', '`', '%', '&', '*', '!', '|', '>']) {
         "quote text that begins with a special character"
-    } else if info.contains("anchor") {
-        "name the anchor (&name) before the alias (*name)"
     } else if info.contains("quote") || info.contains("scalar") && info.contains("end") {
         "close the quotes"
     } else if info.contains("mapping values") || value.contains(": ") {
@@ -378,11 +383,24 @@ fn path_of(stack: &[Open<'_>], last: &str) -> String {
             }
         }
     }
-    path
+    shorten(path)
 }
 
-/// Adds the fields of merged maps (`<<: *defaults`) under a map's own; of several the first wins.
-fn merge<'t>(fields: &mut Vec<Field<'t>>, merged: Vec<Node<'t>>) {
+/// Keeps the ends of a path that nobody would read.
+fn shorten(path: String) -> String {
+    const MOST: usize = 160;
+    let count = path.chars().count();
+    if count <= MOST {
+        return path;
+    }
+    let begin: String = path.chars().take(MOST / 2).collect();
+    let end: String = path.chars().skip(count - MOST / 2).collect();
+    format!("{begin}…{end}")
+}
+
+/// Adds the fields of merged maps (`<<: *defaults`) under a map's own; of several the first wins. An error is the place
+/// of what is no map.
+fn merge<'t>(fields: &mut Vec<Field<'t>>, merged: Vec<Node<'t>>) -> Result<(), Mark> {
     let mut taken: HashSet<Cow<'t, str>> = HashSet::new();
     if !merged.is_empty() {
         taken.extend(fields.iter().map(|field| field.key.clone()));
@@ -396,10 +414,9 @@ fn merge<'t>(fields: &mut Vec<Field<'t>>, merged: Vec<Node<'t>>) {
             if let Content::Map(more) = source.content {
                 fields.extend(more.into_iter().filter(|field| taken.insert(field.key.clone())));
             } else {
-                // Kept as a field, so that the schema reports it in its place.
-                let mark = source.mark;
-                fields.push(Field { key: Cow::Borrowed("<<"), mark, value: source });
+                return Err(source.mark);
             }
         }
     }
+    Ok(())
 }
