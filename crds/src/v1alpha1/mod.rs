@@ -1,5 +1,7 @@
 //! Version `v1alpha1` of the API.
 
+#![expect(clippy::duplicated_attributes, reason = "the columns of kubectl get share types and priorities")]
+
 mod tool;
 mod toolgroup;
 mod usergrant;

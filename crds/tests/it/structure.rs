@@ -89,11 +89,11 @@ fn everything_is_bounded_and_described() {
             let has = |key: &str| node.get(key).is_some();
             match node["type"].as_str() {
                 Some("string") => {
-                    assert!(has("maxLength") || has("enum") || has("format"), "{path} is unbounded")
+                    assert!(has("maxLength") || has("enum") || has("format"), "{path} is unbounded");
                 }
                 Some("array") => assert!(has("maxItems"), "{path} is unbounded"),
                 Some("object") if has("additionalProperties") => {
-                    assert!(has("maxProperties"), "{path} is unbounded")
+                    assert!(has("maxProperties"), "{path} is unbounded");
                 }
                 _ => {}
             }

@@ -89,7 +89,7 @@ impl Listing {
             self.problems.push(at(path, Severity::Error, message, "name the inner folder itself"));
             return;
         }
-        let entries = fs_err::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+        let entries = fs_err::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut entries = match entries {
             Ok(entries) => entries,
             Err(error) => return self.unreachable(path, &error),

@@ -203,12 +203,10 @@ impl<'t> Reader<'t> {
         if !escaped {
             return Ok(Cow::Borrowed(&raw[1..raw.len() - 1]));
         }
-        match serde_json::from_str::<String>(raw) {
-            Ok(text) => Ok(Cow::Owned(text)),
-            Err(_) => {
-                let message = "the text has an escape that JSON doesn't know".into();
-                Err(self.fault(mark, message, "write \\\\ for a backslash"))
-            }
+        if let Ok(text) = serde_json::from_str::<String>(raw) {
+            return Ok(Cow::Owned(text));
         }
+        let message = "the text has an escape that JSON doesn't know".into();
+        Err(self.fault(mark, message, "write \\\\ for a backslash"))
     }
 }

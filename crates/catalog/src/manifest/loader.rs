@@ -151,7 +151,7 @@ impl Loader {
             let bytes = match read_file(&secret.path) {
                 Ok(bytes) => bytes,
                 Err(problem) => {
-                    problems.push(problem);
+                    problems.push(*problem);
                     continue;
                 }
             };
@@ -334,7 +334,7 @@ fn read_one(file: &Found, known: Option<&FileState>) -> Read {
     }
     let bytes = match read_file(&file.path) {
         Ok(bytes) => bytes,
-        Err(problem) => return broken(problem),
+        Err(problem) => return broken(*problem),
     };
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
@@ -353,8 +353,9 @@ fn read_one(file: &Found, known: Option<&FileState>) -> Read {
     })
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, Problem> {
+fn read_file(path: &Path) -> Result<Vec<u8>, Box<Problem>> {
     fs_err::read(path).map_err(|error| {
-        files::at(path, Severity::Error, files::cause(&error), "check that the file exists and may be read")
+        let fix = "check that the file exists and may be read";
+        Box::new(files::at(path, Severity::Error, files::cause(&error), fix))
     })
 }

@@ -23,6 +23,7 @@ mod text;
 mod tree;
 mod yaml;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Parsed {
     if more > 0 {
         parsed.problems.truncate(MAX_PROBLEMS);
         if let Some(last) = parsed.problems.last_mut() {
-            last.message.push_str(&format!(" (and {more} more problems in this file)"));
+            let _ = write!(last.message, " (and {more} more problems in this file)");
         }
     }
     parsed
@@ -87,4 +88,5 @@ fn problem(file: &Arc<PathBuf>, severity: Severity, fault: Fault) -> Problem {
 }
 
 #[cfg(test)]
+#[expect(clippy::format_collect, clippy::format_push_string, reason = "tests build their texts plainly")]
 mod tests;

@@ -128,7 +128,9 @@ fn one(file: &Arc<PathBuf>, node: &Node<'_>, faults: Vec<Fault>, parsed: &mut Pa
         report(file, None, faults, parsed);
         // A duplicate key somewhere in the list can't be told to belong to one of the items.
         if !broken {
-            items.iter().for_each(|item| one(file, item, Vec::new(), parsed));
+            for item in items {
+                one(file, item, Vec::new(), parsed);
+            }
         }
         return;
     }
@@ -151,16 +153,16 @@ fn one(file: &Arc<PathBuf>, node: &Node<'_>, faults: Vec<Fault>, parsed: &mut Pa
     let Check { mut faults, warnings, places, .. } = check;
     let start = Place { file: file.clone(), line: node.mark.line, column: node.mark.column };
     let origin = Origin { start: Some(start), fields: Arc::new(places.build()) };
-    if faults.is_empty() {
-        if let Some(rules) = &schema.rules {
-            faults.extend(rules.refusals(&value).into_iter().map(|refusal| Fault {
-                mark: mark(&origin, &refusal.path),
-                reason: Reason::InvalidField,
-                path: refusal.path,
-                message: refusal.message,
-                fix: refusal.fix,
-            }));
-        }
+    if faults.is_empty()
+        && let Some(rules) = &schema.rules
+    {
+        faults.extend(rules.refusals(&value).into_iter().map(|refusal| Fault {
+            mark: mark(&origin, &refusal.path),
+            reason: Reason::InvalidField,
+            path: refusal.path,
+            message: refusal.message,
+            fix: refusal.fix,
+        }));
     }
     if faults.is_empty() {
         match typed(known, value) {
@@ -310,25 +312,25 @@ fn typed(known: Known, mut value: Value) -> Result<Object, (String, String)> {
         }
     }
     Ok(match known {
-        Known::Tool => Object::Tool(Arc::new(deserialize(value)?)),
-        Known::ToolGroup => Object::ToolGroup(Arc::new(deserialize(value)?)),
-        Known::UserGrant => Object::UserGrant(Arc::new(deserialize(value)?)),
+        Known::Tool => Object::Tool(Arc::new(deserialize(&value)?)),
+        Known::ToolGroup => Object::ToolGroup(Arc::new(deserialize(&value)?)),
+        Known::UserGrant => Object::UserGrant(Arc::new(deserialize(&value)?)),
         Known::Secret => Object::Secret(Arc::new(secret(value)?)),
-        Known::ConfigMap => Object::ConfigMap(Arc::new(deserialize(value)?)),
+        Known::ConfigMap => Object::ConfigMap(Arc::new(deserialize(&value)?)),
         Known::Namespace => {
             let metadata = value.get("metadata").cloned().unwrap_or_default();
             let name = metadata["name"].as_str().unwrap_or_default().to_owned();
             let mut labels: BTreeMap<String, String> =
-                metadata.get("labels").cloned().map(deserialize).transpose()?.unwrap_or_default();
+                metadata.get("labels").map(deserialize).transpose()?.unwrap_or_default();
             labels.insert("kubernetes.io/metadata.name".to_owned(), name.clone());
             Object::Namespace { name, labels }
         }
     })
 }
 
-fn deserialize<T: DeserializeOwned>(value: Value) -> Result<T, (String, String)> {
+fn deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
     // The path costs time, so it is only looked for once something is wrong.
-    T::deserialize(&value).map_err(|_| match serde_path_to_error::deserialize::<_, T>(&value) {
+    T::deserialize(value).map_err(|_| match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(_) => (String::new(), "the object can't be read".to_owned()),
         Err(error) => (error.path().to_string(), error.inner().to_string()),
     })
@@ -345,7 +347,7 @@ fn secret(mut value: Value) -> Result<Secret, (String, String)> {
         }
     }
     let plain = value.as_object_mut().and_then(|object| object.remove("stringData"));
-    let mut secret: Secret = deserialize(value)?;
+    let mut secret: Secret = deserialize(&value)?;
     if let Some(Value::Object(plain)) = plain {
         let data = secret.data.get_or_insert_default();
         for (key, text) in plain {

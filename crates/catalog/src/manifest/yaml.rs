@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
@@ -369,7 +370,9 @@ fn path_of(stack: &[Open<'_>], last: &str) -> String {
     for (depth, open) in stack.iter().enumerate() {
         let innermost = depth + 1 == stack.len();
         match &open.value {
-            Building::List(elements) => path.push_str(&format!("[{}]", elements.len())),
+            Building::List(elements) => {
+                let _ = write!(path, "[{}]", elements.len());
+            }
             Building::Map(map) => {
                 let name = match &map.key {
                     Some((name, ..)) => name,

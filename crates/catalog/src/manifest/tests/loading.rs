@@ -77,21 +77,21 @@ fn mounted_config_maps_and_loops_of_links() {
 #[test]
 fn only_changes_are_reported_and_equal_objects_are_shared() {
     let folder = folder(&[("a.yaml", &manifest("a")), ("b.yaml", &manifest("b"))]);
-    let mut loader = loader(&folder);
-    let first = loader.load();
+    let mut manifests = loader(&folder);
+    let first = manifests.load();
     assert!(first.changed);
-    let again = loader.load();
+    let again = manifests.load();
     assert!(!again.changed);
     assert!(Arc::ptr_eq(&first.objects, &again.objects));
     write(&folder, "a.yaml", &format!("# moved down\n{}---\n{}", manifest("a"), manifest("c")));
-    let third = loader.load();
+    let third = manifests.load();
     assert!(third.changed);
     assert_eq!(names(&third), ["a", "b", "c"]);
     let key = NamespacedName::new("mcc-catalog", "a");
     assert!(Arc::ptr_eq(&first.objects.tools[&key].object, &third.objects.tools[&key].object));
     assert_eq!(third.objects.tools[&key].origin.start.as_ref().unwrap().line, 2);
     fs_err::remove_file(folder.path().join("a.yaml")).unwrap();
-    let fourth = loader.load();
+    let fourth = manifests.load();
     assert!(fourth.changed);
     assert_eq!(names(&fourth), ["b"]);
 }
@@ -100,26 +100,26 @@ fn only_changes_are_reported_and_equal_objects_are_shared() {
 fn a_broken_file_takes_nothing_away() {
     let both = format!("{}---\n{}", manifest("a"), manifest("b"));
     let folder = folder(&[("f.yaml", &both), ("g.yaml", &manifest("g"))]);
-    let mut loader = loader(&folder);
-    loader.load();
+    let mut manifests = loader(&folder);
+    manifests.load();
     // A document with a fault of syntax, the other one new.
     write(&folder, "f.yaml", &format!("{}---\na: [\n", manifest("new")));
-    let broken = loader.load();
+    let broken = manifests.load();
     assert_eq!(names(&broken), ["a", "b", "g", "new"]);
     assert!(problems(&broken).contains("f.yaml"), "{}", problems(&broken));
     // An object that doesn't fit its schema keeps its last state.
     write(&folder, "f.yaml", &both.replacen("'true'", "5", 1));
-    let broken = loader.load();
+    let broken = manifests.load();
     assert_eq!(names(&broken), ["a", "b", "g", "new"]);
     // Emptied by an editor on its way to saving.
     write(&folder, "f.yaml", "");
-    assert_eq!(names(&loader.load()), ["a", "b", "g", "new"]);
+    assert_eq!(names(&manifests.load()), ["a", "b", "g", "new"]);
     // Unreadable bytes.
     fs_err::write(folder.path().join("f.yaml"), b"\xff\xff").unwrap();
-    assert_eq!(names(&loader.load()), ["a", "b", "g", "new"]);
+    assert_eq!(names(&manifests.load()), ["a", "b", "g", "new"]);
     // Whole again.
     write(&folder, "f.yaml", &manifest("a"));
-    let whole = loader.load();
+    let whole = manifests.load();
     assert_eq!(names(&whole), ["a", "g"]);
     assert_eq!(problems(&whole), "");
 }
@@ -127,11 +127,11 @@ fn a_broken_file_takes_nothing_away() {
 #[test]
 fn what_a_broken_file_held_gives_way_to_where_it_moved() {
     let folder = folder(&[("f.yaml", &manifest("a"))]);
-    let mut loader = loader(&folder);
-    loader.load();
+    let mut manifests = loader(&folder);
+    manifests.load();
     write(&folder, "f.yaml", "a: [");
     write(&folder, "g.yaml", &manifest("a"));
-    let loaded = loader.load();
+    let loaded = manifests.load();
     assert_eq!(loaded.problems.len(), 1, "{}", problems(&loaded));
     let tool = loaded.objects.tools.values().next().unwrap();
     assert!(tool.origin.start.as_ref().unwrap().file.ends_with("g.yaml"));
@@ -143,9 +143,9 @@ fn duplicates_name_both_places_and_the_first_counts() {
         ("a.yaml", &manifest("x")),
         ("b.yaml", &format!("{}---\n{}", manifest("z"), manifest("x"))),
     ]);
-    let mut loader = loader(&folder);
+    let mut manifests = loader(&folder);
     for _ in 0..2 {
-        let loaded = loader.load();
+        let loaded = manifests.load();
         assert_eq!(names(&loaded), ["x", "z"]);
         let [problem] = &loaded.problems[..] else { panic!("{}", problems(&loaded)) };
         assert_eq!(problem.reason, Reason::DuplicateObject);
@@ -159,10 +159,10 @@ fn duplicates_name_both_places_and_the_first_counts() {
 fn a_source_that_is_missing_or_vanishes_is_a_problem() {
     let folder = folder(&[("d/a.yaml", &manifest("a"))]);
     let inner = folder.path().join("d");
-    let mut loader = Loader::new(vec![inner.clone(), folder.path().join("no")]);
-    assert_eq!(names(&loader.load()), ["a"]);
+    let mut manifests = Loader::new(vec![inner.clone(), folder.path().join("no")]);
+    assert_eq!(names(&manifests.load()), ["a"]);
     fs_err::rename(&inner, folder.path().join("e")).unwrap();
-    let loaded = loader.load();
+    let loaded = manifests.load();
     assert_eq!(names(&loaded), ["a"]);
     assert_eq!(loaded.problems.len(), 2, "{}", problems(&loaded));
 }
@@ -186,22 +186,22 @@ fn secrets_from_files_of_variables() {
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: ns}\nstringData: {A: manifest}\n";
     let tool = manifest("t").replace("name: t", "name: t, namespace: ns");
     let folder = folder(&[("a.yaml", &format!("{tool}---\n{secret}")), ("s.env", "A=flag\n")]);
-    let mut loader = loader(&folder).with_secret("s", folder.path().join("s.env"));
+    let mut manifests = loader(&folder).with_secret("s", folder.path().join("s.env"));
     let value = |loaded: &Loaded, namespace: &str| {
         let secret = &loaded.objects.secrets[&NamespacedName::new(namespace, "s")];
         String::from_utf8(secret.data.as_ref().unwrap()["A"].0.clone()).unwrap()
     };
-    let loaded = loader.load();
+    let loaded = manifests.load();
     assert_eq!((value(&loaded, "ns"), value(&loaded, "mcc-catalog")), ("flag".into(), "flag".into()));
     write(&folder, "s.env", "A=next\n");
-    let loaded = loader.load();
+    let loaded = manifests.load();
     assert!(loaded.changed);
     assert_eq!(value(&loaded, "ns"), "next");
     write(&folder, "s.env", "what\n");
-    let loaded = loader.load();
+    let loaded = manifests.load();
     assert_eq!(value(&loaded, "ns"), "next");
     assert!(problems(&loaded).contains("s.env:1:1: error[InvalidSyntax]"), "{}", problems(&loaded));
-    assert!(loader.watched().contains(&folder.path().join("s.env")));
+    assert!(manifests.watched().contains(&folder.path().join("s.env")));
 }
 
 #[test]
