@@ -1,0 +1,13 @@
+//! The gateway over its wire: HTTP requests and byte streams in, exact answers out. Index and executor are small
+//! stand-ins, so that every outcome can be had at will.
+
+mod elicitation;
+mod execution;
+mod identity;
+mod limits;
+mod mutation;
+mod resources;
+mod support;
+mod tasks;
+mod texts;
+mod transport;
