@@ -78,7 +78,7 @@ impl Default for GatewayConfig {
             keep_outcomes: Duration::from_secs(10 * 60),
             session_ttl: Duration::from_secs(24 * 3600),
             max_mcp_sessions: 10_000,
-            mcp_session_idle: Duration::from_secs(1 * 3600),
+            mcp_session_idle: Duration::from_secs(3600),
             list_ttl: Duration::from_secs(5 * 60),
             task_after: Duration::from_millis(250),
             elicitation_timeout: Duration::from_secs(5 * 60),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mcc_catalog::model::Catalog;
-use mcc_catalog::seam::{CatalogSource, Executor, SessionStore, ToolIndex};
+use mcc_catalog::seam::{CatalogSource, Executor, SessionKey, SessionStore, ToolIndex};
 use rmcp::model::RequestStateCodec;
 use tokio::sync::watch;
 
@@ -81,6 +81,12 @@ impl Shared {
     /// The catalog at this moment.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalog.borrow().clone()
+    }
+
+    /// A scratchpad for an anonymous caller who has none, and its new handle.
+    pub(crate) fn open_scratchpad(&self, scope: &Scope) -> (SessionKey, Option<String>) {
+        let handle = self.handles.mint(&scope.principal);
+        (scope.key(&handle, &self.config.catalog), Some(handle))
     }
 
     /// What the caller sees of it.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mcc_catalog::seam::{Progress, ProgressSink};
+use mcc_catalog::seam::{Progress, ProgressSink, Stage};
 use moka::sync::Cache;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,19 @@ pub(crate) struct NewRun {
     pub keep: bool,
     /// The longest it can take.
     pub limit: Duration,
+}
+
+/// What a run last said, in a word where it said nothing.
+pub(crate) fn said(progress: &Progress) -> String {
+    if !progress.message.is_empty() {
+        return progress.message.clone();
+    }
+    let word = match progress.stage {
+        Stage::Pending => "waiting",
+        Stage::Starting => "starting",
+        Stage::Running => "running",
+    };
+    word.to_owned()
 }
 
 /// What drives a run: owned by the task that executes it.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcc_catalog::invoke::{PrepareError, prepare};
-use mcc_catalog::model::CompiledTool;
+use mcc_catalog::model::{CompiledTool, Identity};
 use mcc_catalog::output;
 use mcc_catalog::seam::{Ending, Invocation, Outcome, SessionKey};
 use mcc_catalog::session::{check_write_back, visible};
@@ -177,7 +177,7 @@ impl Job {
         self.shared.metrics.call(&self.tool.key, label);
         self.shared.metrics.call_seconds.observe(started.elapsed().as_secs_f64());
         tracing::info!(
-            caller = %self.scope.caller.identity().map_or_else(|| "anonymous".to_owned(), |who| who.username()),
+            caller = %self.scope.caller.identity().map_or_else(|| "anonymous".to_owned(), Identity::username),
             tool = %self.tool.key,
             execution = %id,
             outcome = label,
@@ -214,10 +214,7 @@ impl Job {
         };
         let (key, minted) = match &self.scratchpad {
             Some(key) => (key.clone(), None),
-            None => {
-                let handle = self.shared.handles.mint(&self.scope.principal);
-                (self.scope.key(&handle, &self.shared.config.catalog), Some(handle))
-            }
+            None => self.shared.open_scratchpad(&self.scope),
         };
         match self.shared.sessions.apply(&key, &changes).await {
             Ok(()) => minted

@@ -157,7 +157,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 
 fn unread(error: &axum::Error, max: usize) -> Response {
     let too_large = std::error::Error::source(error)
-        .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
+        .is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>);
     if too_large {
         let message = format!("the body is larger than {max} bytes");
         return response(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, &message);

@@ -40,7 +40,8 @@ impl RateLimits {
 
 /// Whole seconds to wait, at least one.
 pub(crate) fn seconds(wait: Duration) -> u64 {
-    wait.as_secs_f64().ceil().max(1.0).min(86_400.0) as u64
+    let begun = u64::from(wait.subsec_nanos() > 0);
+    (wait.as_secs() + begun).max(1)
 }
 
 #[cfg(test)]

@@ -7,9 +7,19 @@ pub(crate) fn text(text: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
-/// A call that was not done, with what to do about it.
-pub(crate) fn refused(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text)])
+/// Why a call was not done, and what to do about it: an answer for the model, marked as an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal(pub String);
+
+/// A call that was not done.
+pub(crate) fn refused(text: impl Into<String>) -> Refusal {
+    Refusal(text.into())
+}
+
+impl From<Refusal> for CallToolResult {
+    fn from(refusal: Refusal) -> Self {
+        Self::error(vec![ContentBlock::text(refusal.0)])
+    }
 }
 
 /// Blocks with one blank line between them, as many as fit in `bytes`; `rest` says what to do about the others.

@@ -1,10 +1,9 @@
 //! The arguments of our own tools: read forgivingly where the meaning is certain, refused with the right call where it
 //! isn't. All problems are reported at once.
 
-use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 
-use super::answer;
+use super::answer::{Refusal, refused};
 
 /// Arguments being read.
 pub(crate) struct Arguments<'a> {
@@ -129,11 +128,11 @@ impl<'a> Arguments<'a> {
     }
 
     /// The refusal, if anything was wrong.
-    pub(crate) fn finish(self) -> Result<(), CallToolResult> {
+    pub(crate) fn finish(self) -> Result<(), Refusal> {
         if self.problems.is_empty() {
             return Ok(());
         }
-        Err(answer::refused(format!(
+        Err(refused(format!(
             "Invalid arguments for {}: {}.\nCall it as {}",
             self.tool,
             self.problems.join("; "),
@@ -173,8 +172,7 @@ mod tests {
     }
 
     fn message(arguments: Arguments<'_>) -> String {
-        let error = arguments.finish().unwrap_err();
-        error.content[0].as_text().unwrap().text.clone()
+        arguments.finish().unwrap_err().0
     }
 
     #[test]

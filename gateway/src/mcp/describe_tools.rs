@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::json;
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::Arguments;
 use super::definition::Definition;
 use super::names::{Names, OwnTool};
@@ -30,7 +30,7 @@ pub(crate) fn call(
     shared: &Shared,
     scope: &Scope,
     arguments: Option<JsonObject>,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     let name = shared.names.of(OwnTool::DescribeTools);
     let usage = format!("{name}() or {name}(groups=[\"a\", \"b\"])");
     let mut given = Arguments::new(&name, &usage, &["groups"], arguments);

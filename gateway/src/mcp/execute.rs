@@ -14,7 +14,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::{Arguments, shown};
 use super::definition::{Definition, session_property};
 use super::elicit::{self, Elicited};
@@ -68,7 +68,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     match attempt(shared, scope, request, context).await {
         Ok(response) => Ok(response),
-        Err(Stop::Answer(result)) => Ok((*result).into()),
+        Err(Stop::Refused(refusal)) => Ok(CallToolResult::from(refusal).into()),
         Err(Stop::Protocol(error)) => Err(error),
     }
 }
@@ -76,14 +76,14 @@ pub(crate) async fn call(
 /// Why a call ends early.
 pub(crate) enum Stop {
     /// With an answer for the model.
-    Answer(Box<CallToolResult>),
+    Refused(Refusal),
     /// With a protocol error.
     Protocol(ErrorData),
 }
 
-impl From<CallToolResult> for Stop {
-    fn from(result: CallToolResult) -> Self {
-        Self::Answer(Box::new(result))
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -137,7 +137,7 @@ async fn attempt(
 }
 
 /// Reads the arguments and finds the tool. The tool comes first: whoever may not run it learns nothing of it.
-fn read(shared: &Shared, view: &View, arguments: Option<JsonObject>) -> Result<Request, CallToolResult> {
+fn read(shared: &Shared, view: &View, arguments: Option<JsonObject>) -> Result<Request, Refusal> {
     let own = shared.names.of(OwnTool::Execute);
     let usage = format!("{own}(key=\"groups.name\", params={{\"parameter\": \"value\"}})");
     let mut given = Arguments::open(&own, &usage, &OWN, arguments);
@@ -148,7 +148,7 @@ fn read(shared: &Shared, view: &View, arguments: Option<JsonObject>) -> Result<R
     given.finish()?;
     let Some(tool) = resolve(view, key.trim()) else {
         shared.metrics.denied.inc();
-        return Err(unauthorized(&shared.names, view, key.trim()));
+        return Err(answer::refused(unauthorized(&shared.names, view, key.trim())));
     };
     let params = parameters(&tool, params, rest).map_err(|problem| {
         answer::refused(format!(
@@ -200,12 +200,7 @@ fn parameters(
 }
 
 /// The answer to a key that the caller can't run: the same whether there is such a tool or not.
-pub(crate) fn unauthorized(names: &Names, view: &View, key: &str) -> CallToolResult {
-    answer::refused(unauthorized_text(names, view, key))
-}
-
-/// See [`unauthorized`].
-pub(crate) fn unauthorized_text(names: &Names, view: &View, key: &str) -> String {
+pub(crate) fn unauthorized(names: &Names, view: &View, key: &str) -> String {
     let key: String = key.chars().take(200).collect();
     let nearest = view.catalog.nearest_keys(&key, &view.access, NEAREST);
     let nearest = if nearest.is_empty() {
@@ -219,16 +214,12 @@ pub(crate) fn unauthorized_text(names: &Names, view: &View, key: &str) -> String
     )
 }
 
-fn invalid(
-    shared: &Shared,
-    tool: &CompiledTool,
-    errors: &mcc_catalog::params::ParamErrors,
-) -> CallToolResult {
+fn invalid(shared: &Shared, tool: &CompiledTool, errors: &mcc_catalog::params::ParamErrors) -> Refusal {
     shared.metrics.call(&tool.key, "invalid");
     answer::refused(format!("Validation error for tool '{}': {errors}", tool.key))
 }
 
-fn idempotency_key(context: &RequestContext<RoleServer>) -> Result<Option<String>, CallToolResult> {
+fn idempotency_key(context: &RequestContext<RoleServer>) -> Result<Option<String>, Refusal> {
     let Some(value) = context.meta.0.0.get(IDEMPOTENCY_META) else { return Ok(None) };
     let usable = |key: &&str| {
         (1..=128).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')

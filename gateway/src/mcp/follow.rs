@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcc_catalog::seam::Stage;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolResponse, CreateTaskResult, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, CreateTaskResult, ProgressNotificationParam, ProgressToken,
+};
 use rmcp::service::RequestContext;
 use tokio::time::{Instant as Deadline, sleep_until};
 
 use super::scope::Scope;
 use super::{answer, tasks};
-use crate::calls::run::{Interest, State};
+use crate::calls::run::{Interest, State, said};
 use crate::state::Shared;
 
 /// Further than any timer in use.
@@ -39,11 +40,11 @@ pub(crate) async fn follow(
         tokio::select! {
             changed = state.changed() => if changed.is_err() && interest.run().finished().is_none() {
                 tracing::error!(execution = %interest.run().id, "a run broke without an answer");
-                return answer::refused("The gateway failed while the tool ran; it may have run. Look before you repeat it.").into();
+                return refused("The gateway failed while the tool ran; it may have run. Look before you repeat it.");
             },
             () = context.ct.cancelled() => {
                 // Dropping the interest kills the run, unless somebody else waits for it.
-                return answer::refused("Cancelled.").into();
+                return refused("Cancelled.");
             }
             () = sleep_until(task_at) => {
                 let run = interest.into_task();
@@ -53,6 +54,10 @@ pub(crate) async fn follow(
             () = sleep_until(reporter.due) => reporter.report(context).await,
         }
     }
+}
+
+fn refused(text: &str) -> CallToolResponse {
+    CallToolResult::from(answer::refused(text)).into()
 }
 
 /// Sends progress notifications to a client that asked for them: none for quick runs, each change of a long one, and
@@ -83,12 +88,7 @@ impl Reporter {
     /// Takes what the run last said; if that is new, it is told soon.
     fn news(&mut self, state: &State) {
         let State::Working(Some(progress)) = state else { return };
-        let stage = match progress.stage {
-            Stage::Pending => "waiting",
-            Stage::Starting => "starting",
-            Stage::Running => "running",
-        };
-        let message = if progress.message.is_empty() { stage.to_owned() } else { progress.message.clone() };
+        let message = said(progress);
         if message != self.message {
             self.message = message;
             if self.token.is_some() && !self.first {
@@ -102,9 +102,9 @@ impl Reporter {
         self.due = Deadline::now() + self.interval;
         let Some(token) = self.token.clone() else { return };
         let elapsed = self.started.elapsed().as_secs_f64();
-        let stage = if self.message.is_empty() { "running" } else { &self.message };
+        let message = if self.message.is_empty() { "running" } else { &self.message };
         let params = ProgressNotificationParam::new(token, (elapsed * 10.0).round() / 10.0)
-            .with_message(format!("{stage}, {elapsed:.0} s"));
+            .with_message(format!("{message}, {elapsed:.0} s"));
         if let Err(error) = context.peer.notify_progress(params).await {
             tracing::debug!(%error, "progress was not delivered");
         }

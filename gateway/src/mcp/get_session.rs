@@ -4,7 +4,7 @@ use mcc_catalog::session::{identity_values, is_reserved};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, json};
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::Arguments;
 use super::definition::{Definition, session_property};
 use super::names::{Names, OwnTool};
@@ -29,7 +29,7 @@ pub(crate) async fn call(
     shared: &Shared,
     scope: &Scope,
     arguments: Option<JsonObject>,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     let own = shared.names.of(OwnTool::GetSession);
     let usage = format!("{own}(name=\"project\")");
     let mut given = Arguments::new(&own, &usage, &["name", "session"], arguments);

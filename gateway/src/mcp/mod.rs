@@ -111,8 +111,7 @@ impl Handler {
             OwnTool::SetSession => set_session::call(shared, &scope, request.arguments).await,
             OwnTool::GetSession => get_session::call(shared, &scope, request.arguments).await,
         };
-        let result: CallToolResult = result.unwrap_or_else(|refusal| refusal);
-        Ok(result.into())
+        Ok(result.unwrap_or_else(CallToolResult::from).into())
     }
 }
 

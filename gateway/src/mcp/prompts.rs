@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::execute::unauthorized_text;
+use super::execute::unauthorized;
 use super::names::OwnTool;
 use super::scope::Scope;
 use super::view::View;
@@ -109,7 +109,7 @@ pub(crate) fn entry(tool: &CompiledTool) -> String {
 fn tool(shared: &Shared, view: &View, key: &str) -> Result<std::sync::Arc<CompiledTool>, ErrorData> {
     view.tool(key)
         .cloned()
-        .ok_or_else(|| ErrorData::invalid_params(unauthorized_text(&shared.names, view, key), None))
+        .ok_or_else(|| ErrorData::invalid_params(unauthorized(&shared.names, view, key), None))
 }
 
 fn argument(given: Option<&JsonObject>, prompt: &str, name: &str) -> Result<String, ErrorData> {

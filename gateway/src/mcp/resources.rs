@@ -1,5 +1,7 @@
 //! Resources: the catalog, the caller, and outputs that an answer had to cut.
 
+use std::fmt::Write as _;
+
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -116,9 +118,7 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
             text.push('\n');
         }
         let total = page.total;
-        text.push_str(&format!(
-            "[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]"
-        ));
+        let _ = write!(text, "[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]");
     }
     Ok(text)
 }

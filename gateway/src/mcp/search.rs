@@ -4,7 +4,7 @@ use mcc_catalog::seam::Query;
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::json;
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::Arguments;
 use super::definition::Definition;
 use super::names::{Names, OwnTool};
@@ -46,7 +46,7 @@ pub(crate) async fn call(
     shared: &Shared,
     scope: &Scope,
     arguments: Option<JsonObject>,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     let name = shared.names.of(OwnTool::Search);
     let usage =
         format!("{name}(query=\"what the tool should do\", min_score=3, limit=10); only query is required");
@@ -67,7 +67,7 @@ async fn find(
     text: String,
     min_score: Option<f64>,
     limit: usize,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     let view = shared.view(scope);
     #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
     let query = Query {

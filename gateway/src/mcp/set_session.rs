@@ -5,7 +5,7 @@ use mcc_catalog::session::check_value;
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::json;
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::Arguments;
 use super::definition::{Definition, session_property};
 use super::names::{Names, OwnTool};
@@ -36,7 +36,7 @@ pub(crate) async fn call(
     shared: &Shared,
     scope: &Scope,
     arguments: Option<JsonObject>,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     let own = shared.names.of(OwnTool::SetSession);
     let usage = format!("{own}(name=\"project\", value=\"any JSON value\")");
     let mut given = Arguments::new(&own, &usage, &["name", "value", "session"], arguments);
@@ -55,10 +55,7 @@ pub(crate) async fn call(
         .map_err(|error| answer::refused(error.to_string()))?;
     let (key, minted) = match scratchpad {
         Some(key) => (key, None),
-        None => {
-            let handle = shared.handles.mint(&scope.principal);
-            (scope.key(&handle, &shared.config.catalog), Some(handle))
-        }
+        None => shared.open_scratchpad(scope),
     };
     let changes = SessionChanges { set: SessionBag::from_iter([(name.clone(), value)]), deleted: Vec::new() };
     shared.sessions.apply(&key, &changes).await.map_err(|error| answer::refused(failure(&error)))?;

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mcc_catalog::seam::Stage;
 use rmcp::ErrorData;
 use rmcp::model::{DetailedTask, GetTaskResult, Task, TaskPayload, TaskStatus};
 use serde_json::{Value, json};
 
 use super::scope::Scope;
-use crate::calls::run::{Run, State};
+use crate::calls::run::{Run, State, said};
 use crate::state::Shared;
 
 /// How often a client should ask.
@@ -25,14 +24,7 @@ pub(crate) fn task(shared: &Shared, run: &Run) -> Task {
         .with_ttl_ms(u64::try_from(lives.as_millis()).unwrap_or(u64::MAX))
         .with_poll_interval_ms(u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX));
     match run.state() {
-        State::Working(Some(progress)) if !progress.message.is_empty() => {
-            task.with_status_message(progress.message)
-        }
-        State::Working(Some(progress)) => task.with_status_message(match progress.stage {
-            Stage::Pending => "waiting",
-            Stage::Starting => "starting",
-            Stage::Running => "running",
-        }),
+        State::Working(Some(progress)) => task.with_status_message(said(&progress)),
         _ => task,
     }
 }

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::json;
 
-use super::answer;
+use super::answer::{self, Refusal};
 use super::arguments::Arguments;
 use super::definition::Definition;
 use super::names::OwnTool;
@@ -22,7 +22,7 @@ pub(crate) fn call(
     shared: &Shared,
     scope: &Scope,
     arguments: Option<JsonObject>,
-) -> Result<CallToolResult, CallToolResult> {
+) -> Result<CallToolResult, Refusal> {
     if arguments.as_ref().is_some_and(|arguments| !arguments.is_empty()) {
         let name = shared.names.of(OwnTool::Whoami);
         Arguments::new(&name, &format!("{name}()"), &[], arguments).finish()?;

@@ -66,7 +66,7 @@ impl SessionStore for MemorySessions {
         self.room(key)
             .entry_by_ref(key)
             .and_try_compute_with(|entry| {
-                let bag = entry.map(|entry| entry.into_value()).unwrap_or_default();
+                let bag = entry.map(moka::Entry::into_value).unwrap_or_default();
                 applied(&bag, changes).map(|after| Op::Put(Arc::new(after)))
             })
             .map(|_| ())
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn anonymous_callers_cannot_push_out_the_others() {
-        let store = MemorySessions::new(Duration::from_secs(1 * 3600), 400_000);
+        let store = MemorySessions::new(Duration::from_secs(3600), 400_000);
         store.apply(&key("alice", "1"), &set("kept", json!(1))).await.unwrap();
         for n in 0..100 {
             let handle = n.to_string();

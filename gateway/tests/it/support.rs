@@ -58,7 +58,7 @@ fn tools() -> Vec<(&'static str, &'static [&'static str], Value)> {
     ]
 }
 
-fn tool(name: &str, groups: &[&str], further: Value) -> Tool {
+fn tool(name: &str, groups: &[&str], further: &Value) -> Tool {
     let object = name.replace('_', "-");
     let mut spec = json!({"name": name, "groups": groups, "shell": {"script": "true"}});
     spec.as_object_mut().unwrap().extend(further.as_object().unwrap().clone());
@@ -77,7 +77,7 @@ fn group(name: &str) -> ToolGroup {
     .unwrap()
 }
 
-fn grant(user: &str, spec: Value) -> UserGrant {
+fn grant(user: &str, spec: &Value) -> UserGrant {
     let mut whole = json!({"subject": {"kind": "User", "name": user}});
     whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
     serde_json::from_value(json!({
@@ -95,7 +95,7 @@ fn entries<T>(objects: Vec<T>, name: impl Fn(&T) -> String) -> BTreeMap<Namespac
 /// The test catalog without the tools named.
 pub fn catalog(without: &[&str]) -> Catalog {
     let tools = tools().into_iter().filter(|(name, _, _)| !without.contains(name));
-    let tools = tools.map(|(name, groups, further)| tool(name, groups, further)).collect();
+    let tools = tools.map(|(name, groups, further)| tool(name, groups, &further)).collect();
     let objects = ObjectSet {
         tools: entries(tools, |tool: &Tool| tool.metadata.name.clone().unwrap()),
         groups: entries(vec![group("academic"), group("lab")], |group: &ToolGroup| {
@@ -103,8 +103,8 @@ pub fn catalog(without: &[&str]) -> Catalog {
         }),
         grants: entries(
             vec![
-                grant("alice", json!({"email": "alice@example.com", "groups": ["academic"]})),
-                grant("bob", json!({"tools": ["lab.lonely"]})),
+                grant("alice", &json!({"email": "alice@example.com", "groups": ["academic"]})),
+                grant("bob", &json!({"tools": ["lab.lonely"]})),
             ],
             |grant: &UserGrant| grant.metadata.name.clone().unwrap(),
         ),
@@ -310,6 +310,7 @@ impl World {
     /// A client of 2026-07-28.
     pub fn modern(&self) -> Client {
         Client {
+            _gateway: self.gateway.clone(),
             router: self.gateway.router(),
             session: None,
             modern: true,
@@ -325,7 +326,7 @@ impl World {
 
     pub async fn legacy_with(&self, capabilities: Value, token: Option<&str>) -> Client {
         let mut client = Client {
-            gateway: self.gateway.clone(),
+            _gateway: self.gateway.clone(),
             router: self.gateway.router(),
             session: None,
             modern: false,
@@ -352,7 +353,7 @@ impl World {
 #[derive(Clone)]
 pub struct Client {
     /// Lives as long as its clients.
-    pub gateway: Arc<Gateway>,
+    _gateway: Arc<Gateway>,
     pub router: Router,
     pub session: Option<String>,
     pub modern: bool,
@@ -506,7 +507,8 @@ impl Events {
             if let Some((event, rest)) = self.buffer.split_once("\n\n") {
                 let data = event.lines().filter_map(|line| line.strip_prefix("data:")).collect::<String>();
                 let message = serde_json::from_str(data.trim()).ok();
-                self.buffer = rest.to_owned();
+                let rest = rest.to_owned();
+                self.buffer = rest;
                 match message {
                     Some(message) => return Some(message),
                     None => continue,

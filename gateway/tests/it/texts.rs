@@ -171,7 +171,7 @@ async fn an_unknown_and_a_forbidden_key_get_the_same_answer() {
     assert_eq!(forbidden.replace("academic.secret", "KEY"), unknown.replace("academic.secrex", "KEY"));
     assert!(forbidden.starts_with("Unauthorized"), "{forbidden}");
     let near = client.refusal("execute", json!({"key": "public.ecko"})).await;
-    insta::assert_snapshot!(near, @"Unauthorized: there is no tool 'public.ecko' that you may run. The nearest that you may run: public.echo. Use search to find tools.");
+    insta::assert_snapshot!(near, @"Unauthorized: there is no tool 'public.ecko' that you may run. The nearest that you may run: public.echo, public.big, public.fail. Use search to find tools.");
 }
 
 #[tokio::test]
