@@ -72,7 +72,7 @@ impl Default for GatewayConfig {
             answer_bytes: 64 << 10,
             whoami_tools: 100,
             max_in_flight: 256,
-            max_in_flight_per_caller: 64,
+            max_in_flight_per_caller: 128,
             result_cache_bytes: 64 << 20,
             kept_output_bytes: 64 << 20,
             keep_outcomes: Duration::from_secs(10 * 60),

@@ -74,14 +74,12 @@ impl Gateway {
 
     /// Waits until the catalog can be searched.
     pub async fn ready(&self) {
-        while !self.is_ready() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        self.shared.until_ready().await;
     }
 
     /// Whether the catalog can be searched.
     pub fn is_ready(&self) -> bool {
-        self.shared.ready.load(std::sync::atomic::Ordering::Acquire)
+        self.shared.is_ready()
     }
 
     /// Serves clients until `shutdown`, then lets open requests end for a few seconds.

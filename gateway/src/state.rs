@@ -1,7 +1,6 @@
 //! What all requests share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use mcc_catalog::model::Catalog;
 use mcc_catalog::seam::{CatalogSource, Executor, SessionKey, SessionStore, ToolIndex};
@@ -43,7 +42,7 @@ pub(crate) struct Shared {
     pub calls: Arc<Calls>,
     pub metrics: Metrics,
     /// Whether the index holds a catalog.
-    pub ready: AtomicBool,
+    pub ready: watch::Sender<bool>,
 }
 
 impl Shared {
@@ -73,9 +72,20 @@ impl Shared {
             outputs: Outputs::new(config.kept_output_bytes, config.keep_outcomes),
             calls: Calls::new(config.kept_output_bytes, config.keep_outcomes),
             metrics: Metrics::new(),
-            ready: AtomicBool::new(false),
+            ready: watch::Sender::new(false),
             config,
         }
+    }
+
+    /// Whether the catalog can be searched.
+    pub(crate) fn is_ready(&self) -> bool {
+        *self.ready.borrow()
+    }
+
+    /// Waits until the catalog can be searched.
+    pub(crate) async fn until_ready(&self) {
+        // The sender is our own: it can't be gone.
+        let _ = self.ready.subscribe().wait_for(|ready| *ready).await;
     }
 
     /// The catalog at this moment.

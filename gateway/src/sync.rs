@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcc_catalog::model::{Catalog, CompiledTool};
@@ -20,7 +19,7 @@ pub(crate) async fn follow(shared: Arc<Shared>) {
         let catalog = catalogs.borrow_and_update().clone();
         shared.views.clear();
         if index(&shared, indexed.as_deref(), &catalog).await {
-            shared.ready.store(true, Ordering::Release);
+            shared.ready.send_replace(true);
             indexed = Some(catalog);
         } else {
             // What the index holds is not known: the next attempt brings everything.

@@ -204,7 +204,13 @@ impl Job {
     /// Applies what the tool changed in the session, after success; what the caller should know of it.
     async fn write_back(&self, outcome: &mut Outcome) -> Vec<String> {
         let changes = std::mem::take(&mut outcome.session);
-        if outcome.ending != Ending::Exited(0) || changes.is_empty() {
+        if outcome.ending != Ending::Exited(0) {
+            return Vec::new();
+        }
+        if let Some(problem) = outcome.session_problem.take() {
+            return vec![format!("The session is unchanged: {problem}.")];
+        }
+        if changes.is_empty() {
             return Vec::new();
         }
         let changes = match check_write_back(&self.tool, changes) {

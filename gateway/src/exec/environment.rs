@@ -9,7 +9,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, EnvFromSource, EnvVar, EnvVarSource,
 use mcc_catalog::model::{NamespacedName, ObjectSet};
 
 /// Variables that every tool inherits, where they are set.
-const FLOOR: [&str; 10] = ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL"];
+const FLOOR: [&str; 10] =
+    ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL"];
 
 /// `PATH` where there is none.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -105,7 +106,10 @@ impl Resolver<'_> {
             let Some(value) = value else { continue };
             if value.contains(&0) {
                 return Err(EnvError {
-                    reason: format!("the value of the environment variable {} contains a NUL byte", variable.name),
+                    reason: format!(
+                        "the value of the environment variable {} contains a NUL byte",
+                        variable.name
+                    ),
                     fix: "take the NUL byte out of the Secret or ConfigMap".into(),
                 });
             }
@@ -137,7 +141,8 @@ impl Resolver<'_> {
             && let Some(secret) = self.secret(&reference.name, reference.optional)?
         {
             let data = secret.data.iter().flatten().map(|(key, value)| (key, value.0.clone()));
-            let text = secret.string_data.iter().flatten().map(|(key, value)| (key, value.clone().into_bytes()));
+            let text =
+                secret.string_data.iter().flatten().map(|(key, value)| (key, value.clone().into_bytes()));
             found.extend(data.chain(text).map(|(key, value)| (format!("{prefix}{key}"), value)));
         }
         Ok(found)
@@ -149,7 +154,9 @@ impl Resolver<'_> {
             let text = secret.string_data.as_ref().and_then(|data| data.get(&selector.key));
             let value = match text {
                 Some(text) => Some(text.clone().into_bytes()),
-                None => secret.data.as_ref().and_then(|data| data.get(&selector.key)).map(|value| value.0.clone()),
+                None => {
+                    secret.data.as_ref().and_then(|data| data.get(&selector.key)).map(|value| value.0.clone())
+                }
             };
             return self.key_of("Secret", &selector.name, &selector.key, selector.optional, value);
         }
@@ -163,7 +170,9 @@ impl Resolver<'_> {
             Some("metadata.name") => Ok(Some(self.run.as_bytes().to_vec())),
             Some("metadata.namespace") => Ok(Some(self.namespace.as_bytes().to_vec())),
             _ => Err(EnvError {
-                reason: format!("the environment variable {variable} takes its value from a pod, and there is none here"),
+                reason: format!(
+                    "the environment variable {variable} takes its value from a pod, and there is none here"
+                ),
                 fix: "run this tool in a cluster, or give the variable a value".into(),
             }),
         }
@@ -205,10 +214,15 @@ impl Resolver<'_> {
     ) -> Result<Option<&'o T>, EnvError> {
         if found.is_none() && !optional.unwrap_or_default() {
             let fix = match kind {
-                "Secret" => format!("add its manifest to the folder, or give its values with --secret {name}=FILE.env"),
+                "Secret" => format!(
+                    "add its manifest to the folder, or give its values with --secret {name}=FILE.env"
+                ),
                 _ => "add its manifest to the folder".to_owned(),
             };
-            return Err(EnvError { reason: format!("the {kind} {}/{name} does not exist", self.namespace), fix });
+            return Err(EnvError {
+                reason: format!("the {kind} {}/{name} does not exist", self.namespace),
+                fix,
+            });
         }
         Ok(found)
     }

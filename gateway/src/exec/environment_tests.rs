@@ -30,7 +30,11 @@ fn resolve(env_from: &Value, env: &Value) -> Result<Vec<(String, String)>, EnvEr
     let mut base = Environment::default();
     base.set("HOME", b"/home/me".to_vec());
     let resolved = resolver.resolve(base, &env_from, &env)?;
-    Ok(resolved.into_vars().into_iter().map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect())
+    Ok(resolved
+        .into_vars()
+        .into_iter()
+        .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+        .collect())
 }
 
 fn value(env: &Value, name: &str) -> Option<String> {
@@ -84,7 +88,8 @@ fn later_sources_win_and_env_wins_over_sources() {
         {"prefix": "K_", "secretRef": {"name": "keys"}},
         {"configMapRef": {"name": "absent", "optional": true}},
     ]);
-    let all = resolve(&from, &json!([{"name": "HOST", "value": "mine"}, {"name": "HOME", "value": "/h"}])).unwrap();
+    let all =
+        resolve(&from, &json!([{"name": "HOST", "value": "mine"}, {"name": "HOME", "value": "/h"}])).unwrap();
     let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["HOME", "HOST", "with.dot", "K_both", "K_raw", "K_token"]);
     assert_eq!(all[0].1, "/h");
@@ -101,9 +106,7 @@ fn names_of_the_caller_are_left_to_the_caller() {
 
 #[test]
 fn what_is_missing_is_refused_unless_optional() {
-    let secret = |name: &str, key: &str, optional: bool| {
-        json!([{"name": "T", "valueFrom": {"secretKeyRef": {"name": name, "key": key, "optional": optional}}}])
-    };
+    let secret = |name: &str, key: &str, optional: bool| json!([{"name": "T", "valueFrom": {"secretKeyRef": {"name": name, "key": key, "optional": optional}}}]);
     let nothing = json!([]);
     assert_eq!(
         resolve(&nothing, &secret("absent", "k", false)).unwrap_err(),

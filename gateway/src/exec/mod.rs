@@ -20,7 +20,6 @@ pub mod shell;
 mod workspace;
 mod write_back;
 
-
 #[cfg(test)]
 mod process_tests;
 

@@ -64,7 +64,8 @@ pub fn outcome(
         (None, None) => lost(),
     };
     let succeeded = ending == Ending::Exited(0);
-    let written = stderr.session.filter(|_| succeeded).map(|(form, section)| write_back::read(form, &section, given));
+    let written =
+        stderr.session.filter(|_| succeeded).map(|(form, section)| write_back::read(form, &section, given));
     let (session, session_problem) = match written {
         Some(Ok(changes)) => (changes, None),
         Some(Err(problem)) => (SessionChanges::default(), Some(problem)),

@@ -84,7 +84,10 @@ impl Plan {
         let (program, args, work) = match &invocation.program {
             Program::Shell { script } => {
                 if matches!(tool.implementation, Implementation::Http(_)) && find("curl", &path).is_none() {
-                    return Err(refusal("curl is not on this machine, and http tools run it", "install curl"));
+                    return Err(refusal(
+                        "curl is not on this machine, and http tools run it",
+                        "install curl",
+                    ));
                 }
                 shell_work(options, script.clone())?
             }
@@ -144,14 +147,21 @@ impl Plan {
 fn memory_limit(quantity: &str) -> Result<u64, Refused> {
     let bytes = Quantity::parse(quantity).ok().and_then(Quantity::units).filter(|&bytes| bytes > 0);
     bytes.ok_or_else(|| {
-        refusal(format!("limits.memory {quantity:?} is not a quantity"), "write bytes, or a number with Ki, Mi or Gi")
+        refusal(
+            format!("limits.memory {quantity:?} is not a quantity"),
+            "write bytes, or a number with Ki, Mi or Gi",
+        )
     })
 }
 
 fn shell_work(options: &ProcessOptions, script: String) -> Result<(PathBuf, Vec<OsString>, Work), Refused> {
     if script.len() + 1 > STRING_LIMIT {
         return Err(refusal(
-            format!("the script has {} bytes with its values, and the kernel takes {}", script.len(), STRING_LIMIT - 1),
+            format!(
+                "the script has {} bytes with its values, and the kernel takes {}",
+                script.len(),
+                STRING_LIMIT - 1
+            ),
             "let the script read large parameters from standard input (stdin: Params)",
         ));
     }
@@ -173,7 +183,9 @@ fn container_script(
     let image = image.unwrap_or("no name");
     let Some(program) = command.first() else {
         return Err(refusal(
-            format!("the tool runs the entry point of the image {image}, and this machine runs no containers"),
+            format!(
+                "the tool runs the entry point of the image {image}, and this machine runs no containers"
+            ),
             "run this tool in a cluster, or give container.command with a program of this machine",
         ));
     };
@@ -256,7 +268,8 @@ pub async fn find_python(named: &Path) -> Result<PathBuf, Refused> {
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
-    let broken = |why: &str| refusal(format!("{} is not a working Python interpreter: {why}", found.display()), FIX);
+    let broken =
+        |why: &str| refusal(format!("{} is not a working Python interpreter: {why}", found.display()), FIX);
     let output = match tokio::time::timeout(PROBE_PATIENCE, probe).await {
         Ok(Ok(output)) if output.status.success() => output,
         Ok(Ok(output)) => return Err(broken(String::from_utf8_lossy(&output.stderr).trim())),

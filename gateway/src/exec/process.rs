@@ -111,7 +111,12 @@ impl Executor for ProcessExecutor {
 
 type Reports = mpsc::UnboundedSender<Progress>;
 
-async fn run(inner: Arc<Inner>, invocation: Invocation, reports: Reports, cancel: CancellationToken) -> Outcome {
+async fn run(
+    inner: Arc<Inner>,
+    invocation: Invocation,
+    reports: Reports,
+    cancel: CancellationToken,
+) -> Outcome {
     let accepted = Instant::now();
     let report = |stage, message: &str| {
         let _ = reports.send(Progress { stage, message: message.to_owned() });
@@ -121,7 +126,10 @@ async fn run(inner: Arc<Inner>, invocation: Invocation, reports: Reports, cancel
         Ok(call) => call,
         Err(Refused { reason, fix }) => return refused(reason, fix),
     };
-    let outcome = match call.converse(&invocation, &cancel, || report(Stage::Running, "the tool is running")).await {
+    let outcome = match call
+        .converse(&invocation, &cancel, || report(Stage::Running, "the tool is running"))
+        .await
+    {
         Ok((conclusion, startup)) => {
             let lost = call.lost(&conclusion).await;
             let timeout = invocation.tool.limits.timeout;
@@ -198,7 +206,11 @@ impl Call {
             child,
             root: Root::register(pid),
             family: Family::new(&workspace.session_file().to_string_lossy()),
-            streams: Some(Streams { stdin: Box::new(stdin), stdout: Box::new(stdout), stderr: Box::new(stderr) }),
+            streams: Some(Streams {
+                stdin: Box::new(stdin),
+                stdout: Box::new(stdout),
+                stderr: Box::new(stderr),
+            }),
             transport: ChildTransport { pid: Some(pid), ..transport },
             workspace: Some(workspace),
             cleaned: false,
@@ -221,7 +233,8 @@ impl Call {
         let startup = self.accepted.elapsed();
         running();
         let limits = &invocation.tool.limits;
-        let bounds = Bounds { output_bytes: limits.output_bytes, timeout: limits.timeout, kill_grace: KILL_GRACE };
+        let bounds =
+            Bounds { output_bytes: limits.output_bytes, timeout: limits.timeout, kill_grace: KILL_GRACE };
         let session_file = self.workspace.as_ref().map(Workspace::session_file).unwrap_or_default();
         let (plan, tag) = (&self.plan, self.family.tag());
         let payload = |marker: &str| plan.payload(invocation, &session_file, OnHangup::Kill, tag, marker);
@@ -239,9 +252,9 @@ impl Call {
         match self.transport.status {
             Some(WaitStatus::Signaled(_, signal, _)) => Ending::Signaled(signal as i32),
             Some(WaitStatus::Exited(_, 143)) => Ending::Signaled(Signal::SIGTERM as i32),
-            Some(WaitStatus::Exited(_, code)) => {
-                Ending::Unknown(format!("the wrapper of the tool ended with code {code} and did not say how the tool ended"))
-            }
+            Some(WaitStatus::Exited(_, code)) => Ending::Unknown(format!(
+                "the wrapper of the tool ended with code {code} and did not say how the tool ended"
+            )),
             _ => Ending::Unknown("the wrapper of the tool fell silent".into()),
         }
     }

@@ -78,7 +78,8 @@ impl Harness for Processes {
 
     async fn expect_clean(&self) {
         // A call that was dropped cleans up after the drop.
-        eventually("an empty folder", || std::fs::read_dir(self.temporary.path()).unwrap().count() == 0).await;
+        eventually("an empty folder", || std::fs::read_dir(self.temporary.path()).unwrap().count() == 0)
+            .await;
         assert_eq!(self.left(), Vec::<String>::new());
     }
 }
@@ -121,12 +122,42 @@ mod busybox {
     }
 
     cases!(
-        exit_codes, signals, not_found, syntax_error, exec_replaces_the_shell, kills_itself, kills_its_parent,
-        time_out_kills_grandchildren, time_out_keeps_partial_output, cancel_ends_soon, dropping_the_future_kills,
-        cpu_limit, file_limit, open_files_limit, streams_apart, no_newline_at_the_end, bytes_as_they_are,
-        fifty_megabytes, silent_tool, tool_closes_its_streams, background_child_keeps_stdout, many_at_once,
-        marker_is_out_of_reach, imitated_markers, escaped_processes, ignores_signals, stops_itself,
-        environment_precedence, all_bytes_arrive, large_values, too_large_values_are_refused, stdin_is_read,
-        stdin_is_not_read, no_stdin, session_lines, session_only_on_success, session_that_cannot_be_read,
+        exit_codes,
+        signals,
+        not_found,
+        syntax_error,
+        exec_replaces_the_shell,
+        kills_itself,
+        kills_its_parent,
+        time_out_kills_grandchildren,
+        time_out_keeps_partial_output,
+        cancel_ends_soon,
+        dropping_the_future_kills,
+        cpu_limit,
+        file_limit,
+        open_files_limit,
+        streams_apart,
+        no_newline_at_the_end,
+        bytes_as_they_are,
+        fifty_megabytes,
+        silent_tool,
+        tool_closes_its_streams,
+        background_child_keeps_stdout,
+        many_at_once,
+        marker_is_out_of_reach,
+        imitated_markers,
+        escaped_processes,
+        ignores_signals,
+        stops_itself,
+        environment_precedence,
+        all_bytes_arrive,
+        large_values,
+        too_large_values_are_refused,
+        stdin_is_read,
+        stdin_is_not_read,
+        no_stdin,
+        session_lines,
+        session_only_on_success,
+        session_that_cannot_be_read,
     );
 }

@@ -41,7 +41,8 @@ impl PythonPayload<'_> {
             PythonCode::Function(path) => (Some(path), None),
             PythonCode::Source(source) => (None, Some(source)),
         };
-        let env: Map<String, Value> = self.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let env: Map<String, Value> =
+            self.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         let document = json!({
             "name": self.name,
             "function": function,

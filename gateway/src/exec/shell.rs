@@ -38,7 +38,9 @@ impl ShellPayload<'_> {
     pub fn text(&self, marker: &str) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + self.stdin.map_or(0, <[u8]>::len) + 2048);
         let mut put = |piece: &str| text.extend_from_slice(piece.as_bytes());
-        put("go\n{\ntrap 'exit 143' TERM\nexec 8<&0\n__s=\ncommand -v setsid >/dev/null 2>&1 && __s=setsid\n");
+        put(
+            "go\n{\ntrap 'exit 143' TERM\nexec 8<&0\n__s=\ncommand -v setsid >/dev/null 2>&1 && __s=setsid\n",
+        );
         put(&format!("__f={}\n", quote(self.session_file)));
         if let Some(stdin) = self.stdin {
             text.extend_from_slice(b"printf %s ");

@@ -18,7 +18,8 @@ pub fn read(form: SessionForm, section: &[u8], given: &SessionBag) -> Result<Ses
     if session_overflows(section) {
         return Err("more than 1 MiB was written to $MCC_SESSION: a session holds at most 512 KiB".into());
     }
-    let text = std::str::from_utf8(section).map_err(|_| "what was written to $MCC_SESSION is not UTF-8".to_owned())?;
+    let text = std::str::from_utf8(section)
+        .map_err(|_| "what was written to $MCC_SESSION is not UTF-8".to_owned())?;
     let mut changes = match form {
         SessionForm::Lines => read_lines(text)?,
         SessionForm::Json => {
@@ -49,7 +50,9 @@ fn read_lines(text: &str) -> Result<SessionChanges, String> {
             continue;
         }
         let value: Value = serde_json::from_str(value).map_err(|_| {
-            format!("line {place} of $MCC_SESSION: the value of {name} is not JSON: write text as {name}=\"text\"")
+            format!(
+                "line {place} of $MCC_SESSION: the value of {name} is not JSON: write text as {name}=\"text\""
+            )
         })?;
         changes.set.insert(name.to_owned(), value);
     }

@@ -1,7 +1,6 @@
 //! Probes and metrics, on a port of their own.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::State;
@@ -22,7 +21,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 }
 
 async fn ready(State(shared): State<Arc<Shared>>) -> Response {
-    if shared.ready.load(Ordering::Acquire) {
+    if shared.is_ready() {
         json(StatusCode::OK, "ok")
     } else {
         json(StatusCode::SERVICE_UNAVAILABLE, "degraded")

@@ -11,9 +11,12 @@ pub(crate) fn text(text: impl Into<String>) -> CallToolResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal(pub String);
 
+/// Longest refusal, in bytes: what a caller sent wrong may be repeated in it.
+const MAX_REFUSAL_BYTES: usize = 16 * 1024;
+
 /// A call that was not done.
-pub(crate) fn refused(text: impl Into<String>) -> Refusal {
-    Refusal(text.into())
+pub(crate) fn refused(text: impl AsRef<str>) -> Refusal {
+    Refusal(cut(text.as_ref(), MAX_REFUSAL_BYTES))
 }
 
 impl From<Refusal> for CallToolResult {

@@ -118,7 +118,8 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
             text.push('\n');
         }
         let total = page.total;
-        let _ = write!(text, "[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]");
+        let _ =
+            write!(text, "[… go on at catalog://executions/{id}/output?offset={next} of {total} bytes …]");
     }
     Ok(text)
 }

@@ -1,5 +1,7 @@
 //! `search`: finds tools for a task.
 
+use std::time::{Duration, Instant};
+
 use mcc_catalog::seam::Query;
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::json;
@@ -15,6 +17,8 @@ use crate::state::Shared;
 const DEFAULT_LIMIT: i64 = 10;
 /// Most hits.
 const MAX_LIMIT: i64 = 50;
+/// How long a search waits for the index to be filled at the start.
+const INDEXING: Duration = Duration::from_secs(30);
 /// Longest request, in bytes.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
@@ -68,6 +72,9 @@ async fn find(
     min_score: Option<f64>,
     limit: usize,
 ) -> Result<CallToolResult, Refusal> {
+    if !shared.is_ready() && tokio::time::timeout(INDEXING, shared.until_ready()).await.is_err() {
+        return Err(answer::refused("The catalog is still being indexed: try again in a few seconds."));
+    }
     let view = shared.view(scope);
     #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
     let query = Query {
@@ -76,7 +83,7 @@ async fn find(
         limit,
         visibility: view.access.visibility.clone(),
     };
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let hits = shared.index.search(&query).await.map_err(|error| {
         tracing::warn!(%error, "search failed");
         answer::refused("Search is unavailable at the moment: try again in a few seconds.")

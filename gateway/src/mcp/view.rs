@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use mcc_catalog::model::{Access, Caller, Catalog, CompiledTool};
@@ -11,6 +12,8 @@ use super::scope::Scope;
 
 /// Callers whose views are kept.
 const MAX_VIEWS: u64 = 10_000;
+/// How long the view of a caller who doesn't call is kept.
+const MAX_IDLE: Duration = Duration::from_secs(10 * 60);
 
 /// A caller's view of the catalog.
 pub(crate) struct View {
@@ -79,7 +82,7 @@ pub(crate) struct Views {
 
 impl Views {
     pub(crate) fn new() -> Self {
-        Self { views: Cache::new(MAX_VIEWS) }
+        Self { views: Cache::builder().max_capacity(MAX_VIEWS).time_to_idle(MAX_IDLE).build() }
     }
 
     /// The view of `scope`'s caller, never one of an older catalog or of a grant that ended.

@@ -63,6 +63,18 @@ async fn output_is_the_tools_own_and_objects_are_structured_too() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_bounded_whatever_was_sent() {
+    let client = World::anonymous().await.modern();
+    let many: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("unknown{n}"), json!(n))).collect();
+    let refusal = client.refusal("execute", json!({"key": "public.greet", "params": many})).await;
+    assert!(refusal.len() < 20_000, "{}", refusal.len());
+    let refusal = client.refusal("execute", json!({"key": "k".repeat(100_000)})).await;
+    assert!(refusal.len() < 1_000, "{}", refusal.len());
+    let refusal = client.refusal("search", json!({"query": "q".repeat(100_000)})).await;
+    assert!(refusal.contains("'query' has 100000 bytes"), "{refusal}");
+}
+
+#[tokio::test]
 async fn failures_are_errors_that_say_what_to_do() {
     let client = World::anonymous().await.modern();
     assert_eq!(client.refusal("execute", json!({"key": "public.fail"})).await, "[3, \"out\", \"err\"]");

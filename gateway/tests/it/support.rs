@@ -202,6 +202,7 @@ fn done(stdout: &str) -> Outcome {
         stderr: Capture::default(),
         result: None,
         session: SessionChanges::default(),
+        session_problem: None,
         startup: Duration::ZERO,
         duration: Duration::ZERO,
     }

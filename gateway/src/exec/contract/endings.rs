@@ -75,7 +75,8 @@ pub async fn kills_its_parent(harness: &dyn Harness) {
 /// At the time limit everything goes, and what was printed is kept.
 pub async fn time_out_kills_grandchildren(harness: &dyn Harness) {
     let limit = Duration::from_secs(1);
-    let script = "sh -c 'sleep 8124.25 & sleep 8124.25 & wait' & (sleep 8124.25 | sleep 8124.25) & sleep 8124.25";
+    let script =
+        "sh -c 'sleep 8124.25 & sleep 8124.25 & wait' & (sleep 8124.25 | sleep 8124.25) & sleep 8124.25";
     assert_eq!(ending(harness, shell(script).timeout(limit)).await, Ending::TimedOut(limit));
     harness.expect_gone("8124.25").await;
 }

@@ -58,7 +58,8 @@ fn peak_memory() -> u64 {
 
 /// Of too much output the beginning and the end are kept.
 pub async fn head_and_tail(harness: &dyn Harness) {
-    let run = shell("printf begin; head -c 100000 /dev/zero; printf end").limits(|limits| limits.output_bytes = 20);
+    let run =
+        shell("printf begin; head -c 100000 /dev/zero; printf end").limits(|limits| limits.output_bytes = 20);
     let capture = run.on(&*harness.executor()).await.stdout;
     assert_eq!(capture.head, b"begin\0\0\0\0\0");
     assert_eq!(capture.tail, b"\0\0\0\0\0\0\0end");
@@ -76,7 +77,9 @@ pub async fn silent_tool(harness: &dyn Harness) {
 
 /// A tool may close any of its streams.
 pub async fn tool_closes_its_streams(harness: &dyn Harness) {
-    for script in ["exec >&- 2>&- <&-; exit 4", "exec 0<&-; exec 1>&-; sleep 0.1; exit 4", "exec 2>&-; exit 4"] {
+    for script in
+        ["exec >&- 2>&- <&-; exit 4", "exec 0<&-; exec 1>&-; sleep 0.1; exit 4", "exec 2>&-; exit 4"]
+    {
         assert_eq!(shell(script).on(&*harness.executor()).await.ending, Ending::Exited(4));
     }
     let outcome = shell("echo a; exec >&-; echo b; echo c >&2").on(&*harness.executor()).await;
@@ -100,7 +103,9 @@ pub async fn many_at_once(harness: &dyn Harness) {
     let calls = (0..64).map(|number| {
         let executor = executor.clone();
         tokio::spawn(async move {
-            let run = shell("cat; echo \"$MCC_PARAM_N\"; echo \"err $MCC_PARAM_N\" >&2; sleep 0.05; exit $MCC_PARAM_N");
+            let run = shell(
+                "cat; echo \"$MCC_PARAM_N\"; echo \"err $MCC_PARAM_N\" >&2; sleep 0.05; exit $MCC_PARAM_N",
+            );
             let run = run.stdin(format!("in {number}\n")).param("MCC_PARAM_N", number.to_string());
             (number, run.on(&*executor).await)
         })

@@ -14,7 +14,8 @@ pub async fn python_result(harness: &dyn Harness) {
     let executor = harness.executor();
     let source = "def main(a, b=2, *, c): return {'sum': a + b, 'c': c, 'n': None, 't': (1, 2.5, True), 'u': 'ä\\u2028'}";
     let result = python(source, json!({"a": 40, "c": ["x", {"y": null}]})).result(&*executor).await;
-    let expected = json!({"sum": 42, "c": ["x", {"y": null}], "n": null, "t": [1, 2.5, true], "u": "ä\u{2028}"});
+    let expected =
+        json!({"sum": 42, "c": ["x", {"y": null}], "n": null, "t": [1, 2.5, true], "u": "ä\u{2028}"});
     assert_eq!(result, expected);
     assert_eq!(python("def main(): pass", json!({})).result(&*executor).await, Value::Null);
     assert_eq!(python("def main(): return '5'", json!({})).result(&*executor).await, json!("5"));
@@ -46,7 +47,10 @@ pub async fn python_async(harness: &dyn Harness) {
     let outcome = python("async def main():\n raise ValueError('late')", json!({})).on(&*executor).await;
     assert_eq!(outcome.ending, Ending::Exited(1));
     let report = text(&outcome.stderr);
-    assert!(report.starts_with("Traceback (most recent call last):\n  File \"<tool>\", line 2, in main\n"), "{report}");
+    assert!(
+        report.starts_with("Traceback (most recent call last):\n  File \"<tool>\", line 2, in main\n"),
+        "{report}"
+    );
 }
 
 fn write_package(folder: &Path) {
@@ -109,7 +113,8 @@ pub async fn python_context(harness: &dyn Harness) {
     assert_eq!(outcome.session.deleted, ["gone"]);
     assert_eq!(outcome.result.unwrap().head, br#"["list", "new", "one", "same"]"#);
     // Nothing is written back by a tool that fails, or that looks only.
-    for source in ["def main(context):\n context['a'] = 1\n raise ValueError", "def main(context): return 1"] {
+    for source in ["def main(context):\n context['a'] = 1\n raise ValueError", "def main(context): return 1"]
+    {
         let outcome = python(source, json!({})).session(json!({"x": 1})).on(&*harness.executor()).await;
         assert!(outcome.session.is_empty());
     }
@@ -143,7 +148,10 @@ pub async fn python_tracebacks(harness: &dyn Harness) {
             "Traceback (most recent call last):\n  File \"<tool>\", line 1, in <module>\n    1 / 0\n    ~~^~~\n\
              ZeroDivisionError: division by zero\n",
         ),
-        ("def main(:", "  File \"<tool>\", line 1\n    def main(:\n             ^\nSyntaxError: invalid syntax\n"),
+        (
+            "def main(:",
+            "  File \"<tool>\", line 1\n    def main(:\n             ^\nSyntaxError: invalid syntax\n",
+        ),
         ("x = 1", "the source defines no function main\n"),
         ("def main(a): pass", "TypeError: main() missing 1 required positional argument: 'a'\n"),
     ] {
@@ -151,7 +159,8 @@ pub async fn python_tracebacks(harness: &dyn Harness) {
         assert_eq!(outcome.ending, Ending::Exited(1));
         // Python 3.11 and later mark columns.
         let unmarked = |report: &str| {
-            let marks = |line: &&str| !line.trim().is_empty() && line.trim().trim_matches(['~', '^']).is_empty();
+            let marks =
+                |line: &&str| !line.trim().is_empty() && line.trim().trim_matches(['~', '^']).is_empty();
             report.lines().filter(|line| !marks(line)).collect::<Vec<_>>().join("\n")
         };
         assert_eq!(unmarked(&text(&outcome.stderr)), unmarked(expected));
@@ -164,7 +173,10 @@ pub async fn python_bad_results(harness: &dyn Harness) {
     let executor = harness.executor();
     for (source, expected) in [
         ("def main(): return float('nan')", "the result contains NaN or Infinity"),
-        ("def main():\n x = []\n x.append(x)\n return x", "the result can't be written as JSON: Circular reference"),
+        (
+            "def main():\n x = []\n x.append(x)\n return x",
+            "the result can't be written as JSON: Circular reference",
+        ),
         ("def main(): return {(1, 2): 3}", "the result can't be written as JSON: keys must be str"),
         ("def main(context): context['x'] = float('inf')", "context['x'] contains NaN or Infinity"),
         ("def main(context): context[1] = 2", "a name in context must be a str, not 1"),
@@ -190,7 +202,10 @@ pub async fn python_exits(harness: &dyn Harness) {
         let source = format!("import os, sys\ndef main():\n print('before')\n {statement}");
         let outcome = python(&source, json!({})).on(&*executor).await;
         assert_eq!(outcome.ending, Ending::Exited(code), "{statement}");
-        assert_eq!((text(&outcome.stdout), text(&outcome.stderr)), ("before\n".to_owned(), message.to_owned()));
+        assert_eq!(
+            (text(&outcome.stdout), text(&outcome.stderr)),
+            ("before\n".to_owned(), message.to_owned())
+        );
     }
     let outcome = python("import sys\ndef main(): sys.exit()", json!({})).on(&*executor).await;
     assert_eq!(outcome.ending, Ending::Exited(0));
@@ -254,14 +269,16 @@ pub async fn python_environment(harness: &dyn Harness) {
                   + [sys.stdin.read(), os.listdir('.'), sys.argv, 'PATH' in os.environ]";
     let env = json!([{"name": "OWN", "value": "own"}, {"name": "MCC_CTX_USER", "value": "forged"}]);
     let run = python(source, json!({})).env(env, json!([]), json!({}));
-    let result = run.param("MCC_PARAM_X", "x").context("MCC_CTX_USER", "ada").result(&*harness.executor()).await;
+    let result =
+        run.param("MCC_PARAM_X", "x").context("MCC_CTX_USER", "ada").result(&*harness.executor()).await;
     assert_eq!(result, json!(["own", "ada", "x", "", [], ["public.sample"], true]));
 }
 
 /// The bounds hold in the tool.
 pub async fn python_limits(harness: &dyn Harness) {
     let executor = harness.executor();
-    let run = python("def main():\n while True: pass", json!({})).limits(|limits| limits.cpu_seconds = Some(1));
+    let run =
+        python("def main():\n while True: pass", json!({})).limits(|limits| limits.cpu_seconds = Some(1));
     assert_eq!(run.on(&*executor).await.ending, Ending::Signaled(24));
     let source = "import resource\ndef main(): return resource.getrlimit(resource.RLIMIT_NOFILE)";
     let run = python(source, json!({})).limits(|limits| limits.open_files = Some(33));

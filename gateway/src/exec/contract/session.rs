@@ -13,10 +13,7 @@ pub async fn session_lines(harness: &dyn Harness) {
     let run = shell(script).session(json!({"same": 1, "gone": true, "kept": "k"}));
     let outcome = run.on(&*harness.executor()).await;
     assert_eq!(outcome.ending, Ending::Exited(0));
-    assert_eq!(
-        Value::Object(outcome.session.set),
-        json!({"new": {"k": [1, "x"]}, "text": "no newline"})
-    );
+    assert_eq!(Value::Object(outcome.session.set), json!({"new": {"k": [1, "x"]}, "text": "no newline"}));
     assert_eq!(outcome.session.deleted, ["gone"]);
     assert_eq!(outcome.session_problem, None);
     assert_eq!((outcome.stdout.head.as_slice(), outcome.stderr.total), (&b"out\n"[..], 0));

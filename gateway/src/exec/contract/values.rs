@@ -17,7 +17,8 @@ pub async fn environment_precedence(harness: &dyn Harness) {
     let env_from = json!([{"secretRef": {"name": "keys"}}]);
     let secret = json!({"MCC_CTX_USER": "forged", "FROM_SECRET": "$(OWN)", "HOME": "/secret/home"});
     let script = "echo \"$MCC_CTX_USER|$MCC_PARAM_X|${MCC_CTX_FORGED-unset}|$OWN|$HOME|${PATH:+set}\"";
-    let run = shell(script).env(env, env_from, secret).param("MCC_PARAM_X", "x").context("MCC_CTX_USER", "ada");
+    let run =
+        shell(script).env(env, env_from, secret).param("MCC_PARAM_X", "x").context("MCC_CTX_USER", "ada");
     let output = run.output(&*harness.executor()).await;
     assert_eq!(String::from_utf8_lossy(&output), "ada|x|unset|own $(OWN)|/secret/home|set\n");
 }
@@ -29,7 +30,8 @@ pub async fn variables_from_secrets(harness: &dyn Harness) {
         {"name": "NONE", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "none", "optional": true}}},
     ]);
     let env_from = json!([{"prefix": "P_", "secretRef": {"name": "keys"}}]);
-    let run = shell("echo \"$TOKEN $P_token ${NONE-unset}\"").env(env, env_from, json!({"token": "t'\"$(x)"}));
+    let run =
+        shell("echo \"$TOKEN $P_token ${NONE-unset}\"").env(env, env_from, json!({"token": "t'\"$(x)"}));
     assert_eq!(run.output(&*harness.executor()).await, b"t'\"$(x) t'\"$(x) unset\n");
 }
 
