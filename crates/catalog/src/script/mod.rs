@@ -69,8 +69,14 @@ pub struct TemplateParam<'a> {
 }
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod refused_tests;
 #[cfg(test)]
 mod shell_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod toolset_tests;

@@ -324,6 +324,10 @@ impl<'s> Analysis<'s> {
         let begin = shown.map_or(span.0, str::len);
         let reason = format!("{{{{ {text} }}}} is {}", refusal.reason);
         let mut fix = refusal.fix.replace("{{ … }}", &format!("{{{{ {text} }}}}"));
+        fix = match (fix.split_once("; for a string of options"), expr) {
+            (Some((fix, _)), Expr::Filter(_)) => fix.to_owned(),
+            _ => fix.replace("{{ … |", &format!("{{{{ {text} |")),
+        };
         if let [param] = params {
             fix = fix.replace("MCC_PARAM_NAME", &variable(param));
         }
@@ -331,7 +335,8 @@ impl<'s> Analysis<'s> {
         self.problem(begin, reason, fix, params.to_vec(), rewrite);
     }
 
-    /// A word that is one parameter and nothing else can be read from the environment instead.
+    /// A word that is one parameter and nothing else can be read from the environment instead. Only if it is quoted, by
+    /// the filter or by quotes: without, the author may have meant several words (`words`).
     fn rewrite(&self, expr: &Expr<'s>, (start, end): (usize, usize)) -> Option<Rewrite> {
         let param = self.scope.plain_param(expr)?;
         if matches!(self.scope.params.get(param)?.kind, ParamKind::List | ParamKind::Dict) {
@@ -339,10 +344,14 @@ impl<'s> Analysis<'s> {
         }
         let before = self.source.get(..start)?.trim_end().strip_suffix("{{")?;
         let after = self.source.get(end..)?.trim_start().strip_prefix("}}")?;
-        let (outer_before, outer_after) = ['"', '\'']
+        let quotes = ['"', '\'']
             .into_iter()
-            .find_map(|quote| Some((before.strip_suffix(quote)?, after.strip_prefix(quote)?)))
-            .unwrap_or((before, after));
+            .find_map(|quote| Some((before.strip_suffix(quote)?, after.strip_prefix(quote)?)));
+        let (outer_before, outer_after) = match quotes {
+            Some(outer) => outer,
+            None if matches!(expr, Expr::Filter(_)) => (before, after),
+            None => return None,
+        };
         let alone = outer_before.ends_with(|c: char| c.is_ascii_whitespace())
             && (outer_after.is_empty()
                 || outer_after.starts_with(|c: char| c.is_ascii_whitespace() || ";&|)<>".contains(c)));

@@ -36,14 +36,18 @@ const NOTHING: &str = "${-+}";
 /// `text` for a here-document whose delimiter isn't quoted.
 ///
 /// `guard`: what stands before the text on its line could make the end of the document with it, or become part of it.
+/// Every line that begins as the delimiter does is guarded, not only those that are the delimiter: dash (0.5.12) loses a
+/// byte of a line that begins so and goes on with a character that isn't ASCII.
 pub(crate) fn push_document(out: &mut String, text: &str, guard: bool, delimiter: &str, strip: bool) {
-    for (index, line) in text.split('\n').enumerate() {
+    let mut lines = text.split('\n').enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
         if index > 0 {
             out.push('\n');
         }
-        // The template's own text may follow the last line: a beginning of the delimiter is enough to need a guard.
-        let stripped = strip && (line.starts_with('\t') || line.is_empty());
-        if (index == 0 && guard) || (index > 0 && (stripped || delimiter.starts_with(line))) {
+        let alike = line.chars().next() == delimiter.chars().next();
+        // The template's own text may follow the last line.
+        let open = line.is_empty() && lines.peek().is_none();
+        if (index == 0 && guard) || (index > 0 && (alike || open || (strip && line.starts_with('\t')))) {
             out.push_str(NOTHING);
         }
         for c in line.chars() {

@@ -194,7 +194,7 @@ fn templates() {
 fn a_program_that_is_nothing_but_a_parameter_can_be_rewritten() {
     for (source, expected) in [
         ("jq {{ opt | words }} {{ x | quote }}", "jq {{ opt | words }} \"$MCC_PARAM_X\""),
-        ("sh -c '{{ x }}' a; eval {{ y }}", "sh -c \"$MCC_PARAM_X\" a; eval \"$MCC_PARAM_Y\""),
+        ("sh -c '{{ x }}' a; eval {{ y | quote }}", "sh -c \"$MCC_PARAM_X\" a; eval \"$MCC_PARAM_Y\""),
         ("python3 -c \"{{ x }}\" | cat", "python3 -c \"$MCC_PARAM_X\" | cat"),
     ] {
         let problems = compile(source).unwrap_err();
@@ -209,6 +209,7 @@ fn a_program_that_is_nothing_but_a_parameter_can_be_rewritten() {
         "{{ x }}",
         "jq {{- x }}",
         "jq {{ l }}",
+        "sh -c {{ x }}",
     ] {
         let problems = compile(source).unwrap_err();
         assert!(problems.iter().all(|problem| problem.rewrite.is_none()), "{source}: {problems:?}");

@@ -1,8 +1,8 @@
 //! Parameters and shells for the tests of this module.
 
-use std::io::Write;
 use std::process::{Command, Stdio};
 
+use proptest::test_runner::Config as ProptestConfig;
 use serde_json::{Map, Value, json};
 
 use super::{ParamKind, ScriptTemplate, TemplateParam, TemplateProblem};
@@ -40,6 +40,27 @@ pub(super) fn render(source: &str, given: Value) -> Result<String, String> {
     template.render(&values(given)).map_err(|error| error.to_string())
 }
 
+/// The parameters of a tool of the original system.
+pub(super) fn tool_params(params: &Value) -> Vec<TemplateParam<'_>> {
+    let params = params.as_array().map(Vec::as_slice).unwrap_or_default();
+    params
+        .iter()
+        .map(|param| TemplateParam {
+            name: param["name"].as_str().unwrap(),
+            kind: match param["type"].as_str().unwrap_or("str") {
+                "int" => ParamKind::Int,
+                "float" => ParamKind::Float,
+                "bool" => ParamKind::Bool,
+                "list" => ParamKind::List,
+                "dict" => ParamKind::Dict,
+                _ => ParamKind::Str,
+            },
+            allow_leading_dash: false,
+            required_or_default: param["required"] == true || !param["default"].is_null(),
+        })
+        .collect()
+}
+
 /// The shells that are installed, and how to start them with a script on standard input.
 pub(super) fn shells() -> Vec<(&'static str, &'static [&'static str])> {
     let known: [(&str, &[&str]); 3] =
@@ -62,24 +83,26 @@ pub(super) fn shells() -> Vec<(&'static str, &'static [&'static str])> {
         .collect()
 }
 
-/// Runs a script from standard input; returns what it printed on both streams.
-pub(super) fn run(shell: &[&str], script: &[u8]) -> (Vec<u8>, String) {
-    let mut child = Command::new(shell[0])
+/// Runs a script from a file, in an empty folder; returns what it printed on both streams.
+pub(super) fn run(shell: &[&str], script: &str) -> (Vec<u8>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("script");
+    std::fs::write(&file, script).unwrap();
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let output = Command::new(shell[0])
         .args(&shell[1..])
-        .arg("-s")
+        .arg("../script")
+        .current_dir(folder.path().join("empty"))
         .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .env("E", "e")
+        .stdin(Stdio::null())
+        .output()
         .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let script = script.to_vec();
-    let writer = std::thread::spawn(move || {
-        // A shell that gives up early closes its end.
-        let _ = stdin.write_all(&script);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
     (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// How many cases a property runs in each shell: more with `MCC_FULL=1`.
+pub(super) fn cases(default: u32, full: u32) -> ProptestConfig {
+    let cases = if std::env::var_os("MCC_FULL").is_some_and(|full| full == "1") { full } else { default };
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() }
 }

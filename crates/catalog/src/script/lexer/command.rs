@@ -96,8 +96,15 @@ impl Lexer {
                 }
                 Frame::Document(document) if index + 1 < depth => {
                     owns_document = true;
-                    if shape.text.as_ref().is_some_and(|text| document.has_end(text)) {
+                    let text = shape.text.as_deref().unwrap_or_default();
+                    if shape.text.is_some() && document.has_end(text) {
                         return Err(document.ended_by_value());
+                    }
+                    // bash joins such lines before it looks at the quotes of the substitution.
+                    if text.contains("\\\n") {
+                        let reason =
+                            "has a backslash at the end of a line, which some shells lose in a here-document";
+                        return Err(Refusal::new(reason, ""));
                     }
                 }
                 Frame::Document(_) => owns_document = true,

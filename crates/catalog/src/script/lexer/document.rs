@@ -107,8 +107,22 @@ impl Document {
                 self.new_line();
                 self.value = true;
             } else {
+                self.check_byte(c)?;
                 self.push(c);
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses a character that dash (0.5.12) would lose a byte of: it reads a line that begins as the delimiter does
+    /// again from its second byte, but one byte too few if what doesn't fit isn't ASCII.
+    fn check_byte(&self, c: char) -> Result<(), Refusal> {
+        if self.value && !self.other && !self.line.is_empty() && !c.is_ascii() {
+            let reason = format!(
+                "has a line that begins as {} does and goes on with {c:?}, which some shells lose in a here-document",
+                self.delimiter
+            );
+            return Err(Refusal::new(reason, ""));
         }
         Ok(())
     }
@@ -156,7 +170,12 @@ impl Lexer {
             '\\' if !document.quoted => self.pending = Pending::Backslash { after_name: false },
             '$' if !document.quoted => self.pending = Pending::Dollar,
             '`' if !document.quoted => self.begin_backtick(),
-            other => document.push(other),
+            other => {
+                if document.quoted {
+                    outcome = document.check_byte(other);
+                }
+                document.push(other);
+            }
         }
         outcome
     }

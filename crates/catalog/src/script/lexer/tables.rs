@@ -431,7 +431,11 @@ impl Language {
             _ => !(shape.words && word.is_none() && self.harmless_options),
         };
         if program {
-            Err(Refusal::program(format!("a value in the program text of `{name}`"), self.fix))
+            let mut fix = self.fix.to_owned();
+            if !text && word.is_none() && self.harmless_options {
+                fix.push_str("; for a string of options, write {{ … | words }}");
+            }
+            Err(Refusal::program(format!("a value in the program text of `{name}`"), fix))
         } else {
             Ok(())
         }
