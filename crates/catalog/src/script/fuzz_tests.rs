@@ -169,7 +169,7 @@ fn scripts_are_read_as_shells_read_them() {
     const SHOW: &str = "show() { printf '[%s]' \"$#\" \"$@\"; }\n";
     let shells = shells();
     let script =
-        prop::collection::vec(prop::sample::select(PIECES), 2..24).prop_map(|pieces| pieces.concat());
+        prop::collection::vec(prop::sample::select(PIECES), 2..12).prop_map(|pieces| pieces.concat());
     let script = script.prop_filter("no value", |source| source.contains("{{") && !source.contains("$$"));
     let batch =
         prop::collection::vec((script, prop::sample::select(HOSTILE), prop::sample::select(HOSTILE)), 1..60);

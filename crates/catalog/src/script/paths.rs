@@ -15,7 +15,10 @@ use super::problem::{Position, Rewrite, TemplateProblem, Warning};
 use super::{ParamKind, TemplateParam, engine};
 
 /// Most states followed at once. Real templates have a handful.
-const MAX_STATES: usize = 400;
+const MAX_STATES: usize = 200;
+
+/// Most characters read over all states: what loops in loops could make of a small template.
+const MAX_READ: usize = 20_000_000;
 
 /// A printed expression of a template.
 #[derive(Clone, Debug)]
@@ -56,6 +59,11 @@ pub(super) fn analyse(source: &str, params: &[TemplateParam<'_>], language: Lang
         analysis.problem(0, format!("the template has {} bytes", source.len()), fix, Vec::new(), None);
         return analysis.findings;
     }
+    if let Some(offset) = source.find('\0') {
+        let fix = "leave it out".to_owned();
+        analysis.problem(offset, "the template contains a NUL character".to_owned(), fix, Vec::new(), None);
+        return analysis.findings;
+    }
     match engine::parse(source) {
         Ok(Stmt::Template(template)) => {
             let states = match language {
@@ -78,6 +86,8 @@ struct Analysis<'s> {
     /// Parameters that an enclosing `if` asks about.
     asked: Vec<String>,
     seen: HashSet<(usize, String)>,
+    /// Characters that may still be read.
+    budget: usize,
     findings: Findings,
 }
 
@@ -96,6 +106,7 @@ impl<'s> Analysis<'s> {
             scope: Scope::new(known.collect()),
             asked: Vec::new(),
             seen: HashSet::new(),
+            budget: MAX_READ,
             findings: Findings::default(),
         }
     }
@@ -192,6 +203,18 @@ impl<'s> Analysis<'s> {
 
     /// The template's own text.
     fn text(&mut self, raw: &'s str, mut states: Vec<Lexer>) -> Vec<Lexer> {
+        let Some(budget) = self.budget.checked_sub(raw.len().saturating_mul(states.len())) else {
+            let fix = "write it with fewer loops and conditions inside each other".to_owned();
+            self.problem(
+                0,
+                "the template branches too much to be followed".to_owned(),
+                fix,
+                Vec::new(),
+                None,
+            );
+            return Vec::new();
+        };
+        self.budget = budget;
         let start = (raw.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
         for state in &mut states {
             for (index, c) in raw.char_indices() {

@@ -154,6 +154,16 @@ fn programs_that_run_their_arguments() {
         "cat <<E |\necho {{ x }}\nE\nsh\n",
         "bash <<< {{ x }}",
         "sh < {{ x }}",
+        ". /dev/stdin <<E\n{{ x }}\nE\n",
+        "sh - {{ x }}",
+        "declare -i a={{ x }}",
+        "export PATH={{ x }}",
+        "for IFS in {{ l }}; do :; done",
+        "setpriv --reuid 1 awk {{ x }}",
+        "sshpass -p {{ y }} ssh h {{ x }}",
+        "command eval {{ x }}",
+        "\\eval {{ x }}; ev''al {{ x }}",
+        "yq eval {{ x }}",
     ]);
     insta::assert_snapshot!(report);
 }

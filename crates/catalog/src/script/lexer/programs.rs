@@ -14,7 +14,8 @@ pub(super) enum Program {
     /// Data that is known not to be options either.
     Text,
     /// Of a command that isn't known: data, except after something like `sh -c` among them.
-    Other { interpreter: Option<Found>, text: bool },
+    /// `wrapped`: where the command begins isn't quite certain, so that any word may be its name.
+    Other { interpreter: Option<Found>, text: bool, wrapped: bool },
     /// Run, or names that the shell evaluates: never a value.
     Never { name: &'static str, fix: &'static str, program: bool },
     /// Assignments.
@@ -45,7 +46,7 @@ impl Program {
             return if interpreter.reads_input {
                 Self::Interpreter { interpreter, skip: false, text: false, input: false }
             } else {
-                Self::Other { interpreter: Some(interpreter), text: false }
+                Self::Other { interpreter: Some(interpreter), text: false, wrapped: false }
             };
         }
         if let Some(language) = LANGUAGES.iter().find(|language| language.names.contains(&base)) {
@@ -62,7 +63,7 @@ impl Program {
 
     /// Those of a command whose name isn't known, or that is like any other.
     pub(super) fn unknown() -> Self {
-        Self::Other { interpreter: None, text: false }
+        Self::Other { interpreter: None, text: false, wrapped: false }
     }
 
     /// Whether it reads options that a value could be taken for.
@@ -76,6 +77,8 @@ impl Program {
             Self::Interpreter { interpreter, text: false, .. } if interpreter.reads_input => {
                 Some(interpreter.name)
             }
+            // `. /dev/stdin`
+            Self::Never { name: name @ ("." | "source"), .. } => Some(name),
             Self::Find { command: Some(program), .. } => program.reads_program_from_input(),
             _ => None,
         }
@@ -84,13 +87,26 @@ impl Program {
     /// Takes an argument.
     pub(super) fn take_word(&mut self, word: &Word) {
         match self {
-            Self::Data | Self::Text | Self::Never { .. } | Self::Declaration => {}
-            Self::Other { interpreter, text } => {
+            Self::Data | Self::Text | Self::Never { .. } => {}
+            Self::Declaration => {
+                let option = word.text().filter(|word| word.starts_with('-'));
+                if option.is_some_and(|option| option.contains(['i', 'n'])) {
+                    *self = Self::Never {
+                        name: "declare -i",
+                        fix: "declare the parameter as int and assign it",
+                        program: false,
+                    };
+                }
+            }
+            Self::Other { interpreter, text, wrapped } => {
                 if *text {
                     *text = false;
                 } else if let Some(name) = word.text() {
                     let found = self::interpreter(name.rsplit('/').next().unwrap_or(name));
-                    if found.is_some() {
+                    let command = Self::of_command(name);
+                    if *wrapped && !matches!(command, Self::Other { .. } | Self::Text) {
+                        *self = command;
+                    } else if found.is_some() {
                         *interpreter = found;
                     } else if let Some(interpreter) = interpreter {
                         *text = interpreter.option(name) == ProgramOption::Next;
@@ -148,6 +164,9 @@ impl Program {
             *operands -= 1;
         } else {
             *self = word.text().map_or_else(Self::unknown, Self::of_command);
+            if let Self::Other { wrapped, .. } = self {
+                *wrapped = true;
+            }
         }
     }
 
@@ -169,7 +188,9 @@ impl Program {
             ProgramOption::Next => *text = true,
             ProgramOption::Attached => *self = Self::Data,
             // The program comes from the input, which has to be remembered; operands are data.
-            ProgramOption::No if known == "-" || known == "/dev/stdin" => *input = true,
+            // A lone hyphen means that too, but for shells, where it ends the options.
+            ProgramOption::No if known == "/dev/stdin" => *input = true,
+            ProgramOption::No if known == "-" => *input |= !interpreter.operand_is_text,
             ProgramOption::No if option => {
                 let cluster = !known.starts_with("--");
                 *input |= interpreter.operand_is_text && cluster && known.contains('s');
@@ -189,8 +210,10 @@ impl Program {
         } else if std::mem::replace(text, false) {
             *given = true;
         } else if !word.prefix.starts_with('-') || word.prefix == "-" {
-            // Options of the caller's: the program is still to come.
-            *given |= !(word.value && word.prefix.is_empty());
+            // Options of the caller's, or a command of yq: the program is still to come.
+            let command = matches!(word.text(), Some("eval" | "e" | "eval-all" | "ea"))
+                && language.names.contains(&"yq");
+            *given |= !(command || word.value && word.prefix.is_empty());
         } else {
             match language.option(word.text().unwrap_or_default()) {
                 LanguageOption::Words(count) => *skip = count,
@@ -205,7 +228,9 @@ impl Program {
     pub(super) fn check_value(&self, word: Option<&Word>, shape: &Shape) -> Result<(), Refusal> {
         match self {
             Self::Data | Self::Text => Ok(()),
-            Self::Other { interpreter: Some(interpreter), text } if *text || interpreter.attached(word) => {
+            Self::Other { interpreter: Some(interpreter), text, .. }
+                if *text || interpreter.attached(word) =>
+            {
                 Err(interpreter.refusal())
             }
             Self::Other { .. } => Ok(()),
@@ -214,7 +239,7 @@ impl Program {
                 Err(Refusal { reason, fix: (*fix).to_owned(), program_text: *program })
             }
             Self::Declaration => {
-                if word.is_some_and(|word| word.assigned().is_some()) {
+                if word.and_then(Word::assigned).is_some_and(super::command::is_harmless) {
                     Ok(())
                 } else {
                     Err(Refusal::new(

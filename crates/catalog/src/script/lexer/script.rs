@@ -245,6 +245,9 @@ impl Script {
                     return Err("after a word that follows a compound command");
                 }
             }
+            Role::LoopName if word.text().is_none_or(|name| !super::command::is_harmless(name)) => {
+                return Err("after a loop over a variable that the shell itself uses");
+            }
             Role::LoopName => self.role = Role::LoopIn,
             Role::LoopIn => match word.bare_text() {
                 Some("in") => self.role = Role::LoopWord,

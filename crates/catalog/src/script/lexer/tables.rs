@@ -34,7 +34,7 @@ const fn wrapper(name: &'static str, options: &'static [&'static str]) -> Wrappe
     Wrapper { name, options, scripts: &[], queries: &[], operands: 0, assigns: false }
 }
 
-pub(super) static WRAPPERS: [Wrapper; 25] = [
+pub(super) static WRAPPERS: [Wrapper; 37] = [
     Wrapper { queries: &["-v", "-V"], ..wrapper("command", &[]) },
     wrapper("builtin", &[]),
     wrapper("exec", &["-a"]),
@@ -62,6 +62,18 @@ pub(super) static WRAPPERS: [Wrapper; 25] = [
         assigns: true,
         ..wrapper("sudo", &["-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-r", "-t", "-U"])
     },
+    Wrapper { operands: 1, ..wrapper("gosu", &[]) },
+    Wrapper { operands: 1, ..wrapper("su-exec", &[]) },
+    wrapper("chronic", &[]),
+    wrapper("dumb-init", &[]),
+    wrapper("tini", &[]),
+    wrapper("eatmydata", &[]),
+    wrapper("fakeroot", &[]),
+    wrapper("proxychains4", &["-f"]),
+    wrapper("torsocks", &[]),
+    wrapper("rlwrap", &[]),
+    wrapper("sshpass", &["-p", "-f", "-d", "-P"]),
+    wrapper("ltrace", &["-o", "-e"]),
     wrapper("xargs", &["-n", "-P", "-I", "-L", "-s", "-d", "-E", "-a"]),
 ];
 
