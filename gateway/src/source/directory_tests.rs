@@ -12,6 +12,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 fn open(path: &Path) -> DirectorySource {
     DirectorySource::open(DirectoryOptions {
         paths: vec![path.to_owned()],
+        secrets: Vec::new(),
         settings: CatalogSettings::directory(),
     })
     .unwrap()
@@ -179,6 +180,31 @@ fn each_published_catalog_is_whole_while_files_change_all_the_time() {
 }
 
 #[test]
+fn files_of_variables_are_secrets_and_followed() {
+    let dir = TempDir::new().unwrap();
+    let text = tool("a", "1").replace(
+        r#""shell""#,
+        r#""env": [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "K"}}}], "shell""#,
+    );
+    fs::create_dir(dir.path().join("manifests")).unwrap();
+    fs::write(dir.path().join("manifests/a.yaml"), text).unwrap();
+    fs::write(dir.path().join("keys.env"), "OTHER=1\n").unwrap();
+    let source = DirectorySource::open(DirectoryOptions {
+        paths: vec![dir.path().join("manifests")],
+        secrets: vec![("keys".to_owned(), dir.path().join("keys.env"))],
+        settings: CatalogSettings::directory(),
+    })
+    .unwrap();
+    let problem = source.problems().remove(0).to_string();
+    assert!(problem.contains("has no key K"), "{problem}");
+    let revision = source.subscribe().borrow().revision;
+    fs::write(dir.path().join("keys.env"), "K=1\n").unwrap();
+    let catalog = wait_for(&source, |catalog| catalog.problems.is_empty());
+    assert_ne!(catalog.revision, revision);
+    assert_eq!(catalog.stats.compiled, 0);
+}
+
+#[test]
 fn one_changed_file_is_one_compile() {
     let dir = TempDir::new().unwrap();
     for number in 0..30 {
@@ -193,8 +219,11 @@ fn one_changed_file_is_one_compile() {
 #[test]
 fn a_path_that_is_not_there_is_an_error() {
     let dir = TempDir::new().unwrap();
-    let options =
-        DirectoryOptions { paths: vec![dir.path().join("nowhere")], settings: CatalogSettings::directory() };
+    let options = DirectoryOptions {
+        paths: vec![dir.path().join("nowhere")],
+        secrets: Vec::new(),
+        settings: CatalogSettings::directory(),
+    };
     let error = DirectorySource::open(options).err().unwrap().to_string();
     assert!(error.contains("nowhere") && error.contains("name a folder of manifests"), "{error}");
 }
