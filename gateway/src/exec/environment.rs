@@ -245,7 +245,7 @@ pub fn too_long(name: &str, length: usize) -> EnvError {
 }
 
 /// Expands `$(NAME)` as Kubernetes does: an unknown name stays as it is, `$$` is one `$`.
-fn expand(text: &[u8], known: &Environment) -> Vec<u8> {
+pub fn expand(text: &[u8], known: &Environment) -> Vec<u8> {
     let mut expanded = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'$', rest) {

@@ -12,7 +12,7 @@ use mcc_catalog::quantity::Quantity;
 use mcc_catalog::seam::{Invocation, Program};
 
 use super::conversation::OnHangup;
-use super::environment::{EnvError, Environment, Resolver, STRING_LIMIT, too_long};
+use super::environment::{EnvError, Environment, Resolver, STRING_LIMIT, expand, too_long};
 use super::process::ProcessOptions;
 use super::python::{PYTHON_RUNNER, PythonPayload};
 use super::shell::{SHELL_PROGRAM, ShellPayload, quote};
@@ -92,7 +92,14 @@ impl Plan {
                 shell_work(options, script.clone())?
             }
             Program::Container { command, args } => {
-                shell_work(options, container_script(tool.image.as_deref(), command, args, &path)?)?
+                // As in a pod, `$(NAME)` means what the Tool declares, not what this program's environment has.
+                let declared = resolver.resolve(Environment::default(), &tool.env_from, &tool.env)?;
+                let words = |words: &[String]| -> Vec<String> {
+                    let expanded = words.iter().map(|word| expand(word.as_bytes(), &declared));
+                    expanded.map(|word| String::from_utf8_lossy(&word).into_owned()).collect()
+                };
+                let script = container_script(tool.image.as_deref(), &words(command), &words(args), &path)?;
+                shell_work(options, script)?
             }
             Program::Python { path, .. } => {
                 let args = ["-I", "-c", PYTHON_RUNNER].map(OsString::from).to_vec();

@@ -52,7 +52,8 @@ impl DirectorySource {
     pub fn open(options: DirectoryOptions) -> Result<Self, SourceError> {
         let DirectoryOptions { paths, secrets, settings } = options;
         let loader = Loader::new(paths);
-        let mut loader = secrets.into_iter().fold(loader, |loader, (name, path)| loader.with_secret(name, path));
+        let mut loader =
+            secrets.into_iter().fold(loader, |loader, (name, path)| loader.with_secret(name, path));
         let watched = loader.watched();
         for path in &watched {
             fs_err::metadata(path).map_err(|source| SourceError::Path { path: path.clone(), source })?;

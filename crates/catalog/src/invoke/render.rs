@@ -29,7 +29,7 @@ pub(super) fn program(
         }
         Implementation::Container { command, args } => {
             let render = |templates: &[TextTemplate]| -> Result<Vec<String>, RenderError> {
-                templates.iter().map(|template| template.render(arguments, Dollar::Keep)).collect()
+                templates.iter().map(|template| template.render(arguments, Dollar::Double)).collect()
             };
             let command = render(command).map_err(failed)?;
             let args = render(args).map_err(failed)?;

@@ -49,7 +49,8 @@ pub enum Program {
         /// `python.path`, absolute or relative to the tool's folder.
         path: Vec<PathBuf>,
     },
-    /// A container's own entry point.
+    /// A container's own entry point. The words are in the syntax of pod templates: `$(NAME)` stands for a declared
+    /// variable, `$$` for one `$`; a `$` that came from a value is doubled already.
     Container {
         /// Entry point; empty: the image's.
         command: Vec<String>,

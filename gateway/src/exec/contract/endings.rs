@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcc_catalog::seam::{Ending, Progress, ProgressSink, Stage};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Harness;
@@ -182,10 +183,14 @@ pub async fn progress_is_told(harness: &dyn Harness) {
 /// A container's command runs without a shell between its words, or is refused with what to do.
 pub async fn container_command(harness: &dyn Harness) {
     let executor = harness.executor();
-    let words = ["a b", "$HOME", "'", "\"", "*", ""];
+    let words = ["a b", "$HOME", "'", "\"", "*", "", "$$(HOME)", "$(HOME)", "$$$$"];
     let outcome = container(&["printf", "[%s]"], &words).on(&*executor).await;
     assert_eq!(outcome.ending, Ending::Exited(0));
-    assert_eq!(outcome.stdout.head, b"[a b][$HOME]['][\"][*][]");
+    assert_eq!(outcome.stdout.head, b"[a b][$HOME]['][\"][*][][$(HOME)][$(HOME)][$$]");
+    let env = json!([{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "token"}}}]);
+    let run = container(&["printf", "[%s]"], &["--key=$(TOKEN)", "$$(TOKEN)", "$TOKEN"]);
+    let outcome = run.env(env, json!([]), json!({"token": "t '$$"})).on(&*executor).await;
+    assert_eq!(outcome.stdout.head, b"[--key=t '$$][$(TOKEN)][$TOKEN]");
     for run in [container(&[], &["x"]), container(&["/no/such/program"], &[])] {
         match run.on(&*executor).await.ending {
             Ending::Refused(refusal) => assert!(!refusal.reason.is_empty() && !refusal.fix.is_empty()),

@@ -95,7 +95,8 @@ fn measure() {
     let documents = first.documents();
     println!("documents: {:?}", start.elapsed());
     assert_eq!(documents.len(), 10_000);
-    let everything = crate::model::Access { visibility: crate::model::Visibility::everything(), ..Default::default() };
+    let everything =
+        crate::model::Access { visibility: crate::model::Visibility::everything(), ..Default::default() };
     let start = std::time::Instant::now();
     let near = first.nearest_keys("a.t12x4", &everything, 5);
     println!("nearest keys: {:?} {near:?}", start.elapsed());
