@@ -22,11 +22,18 @@ pub(super) fn check(env: &[EnvVar], env_from: &[EnvFromSource], base: &str, find
                 format!("{name}: variables that begin with MCC_ are the program's own"),
                 "choose another name",
             );
-        } else if !names::is_variable(name) {
+        } else if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
             findings.error(
                 Reason::InvalidField,
                 path,
                 format!("{name:?} can't name an environment variable"),
+                "use letters, digits and underscores, not beginning with a digit",
+            );
+        } else if !names::is_variable(name) {
+            findings.warn(
+                Reason::Suspicious,
+                path,
+                format!("no shell can read a variable called {name}"),
                 "use letters, digits and underscores, not beginning with a digit",
             );
         } else if !seen.insert(name) {

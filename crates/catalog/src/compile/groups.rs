@@ -7,7 +7,7 @@ use mcc_crds::v1alpha1::{AllowedNamespaces, NamespacesFrom, ToolGroupSpec};
 
 use super::digest::{Bytes, Digester};
 use super::finding::{Finding, Findings};
-use super::{CatalogSettings, env, limits, names, pod};
+use super::{CatalogSettings, env, limits, names, pod, tool};
 use crate::model::{ADMIN, NamespacedName, ObjectSet, PUBLIC, Reason};
 
 /// The groups that Tools may name.
@@ -197,6 +197,7 @@ fn check(name: &str, spec: &ToolGroupSpec) -> Findings {
         }
         return findings;
     }
+    tool::check_session(spec.session.as_ref(), &mut findings);
     if let Some(defaults) = &spec.defaults {
         env::check(&defaults.env, &defaults.env_from, "spec.defaults", &mut findings);
         if let Some(given) = &defaults.limits {

@@ -10,6 +10,7 @@ use super::finding::{Finding, Findings};
 use super::groups::{GroupRules, GroupTable, is_builtin};
 use super::{env, limits, lint, names, params, pod, template, text};
 use crate::model::{ADMIN, CompiledTool, Entry, Facets, NamespacedName, PUBLIC, Reason};
+use crate::session::{is_reserved, is_slug};
 
 /// A compiled Tool and what it was compiled from.
 #[derive(Debug)]
@@ -111,6 +112,7 @@ fn build(
     let image_path = own_image.map_or("spec.groups", |(path, _)| path);
     pod::check_allowed(&pod, image.as_deref().map(|image| (image_path, image)), rules, findings);
     check_numbers(spec, findings);
+    check_session(spec.session.as_ref(), findings);
     let hints = spec.hints.clone().unwrap_or_default();
     let implementation = template::compile(spec, &params, findings);
     let rate_limit = spec
@@ -242,6 +244,32 @@ fn returns(spec: &ToolSpec) -> String {
     let kind = spec.returns.as_ref().and_then(|returns| returns.kind.as_deref()).unwrap_or_default();
     let kind = kind.split_whitespace().collect::<Vec<_>>().join(" ");
     if kind.is_empty() { "str".to_owned() } else { kind }
+}
+
+/// Names of session values, which the schema leaves open.
+pub(super) fn check_session(access: Option<&SessionAccess>, findings: &mut Findings) {
+    let Some(access) = access else { return };
+    for (field, scope) in [("read", &access.read), ("write", &access.write)] {
+        let SessionScope::Names(names) = scope else { continue };
+        for (position, name) in names.iter().enumerate() {
+            let path = format!("spec.session.{field}[{position}]");
+            if !is_slug(name) {
+                findings.error(
+                    Reason::InvalidField,
+                    path,
+                    format!("{name:?} can't name a session value"),
+                    "use lower-case letters, digits and underscores, not beginning with a digit, at most 64",
+                );
+            } else if is_reserved(name) {
+                findings.warn(
+                    Reason::Suspicious,
+                    path,
+                    format!("{name} is the caller's identity: every tool sees it, none can change it"),
+                    "remove it from the list",
+                );
+            }
+        }
+    }
 }
 
 /// What the Tool and each of its groups let it read and write.

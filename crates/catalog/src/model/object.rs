@@ -91,7 +91,7 @@ impl<T> Entry<T> {
 }
 
 /// All the objects from which a catalog is compiled.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ObjectSet {
     /// Tools.
     pub tools: BTreeMap<NamespacedName, Entry<Tool>>,
@@ -105,4 +105,19 @@ pub struct ObjectSet {
     pub config_maps: BTreeMap<NamespacedName, Arc<ConfigMap>>,
     /// Labels of namespaces, for `allowedNamespaces.selector`.
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl fmt::Debug for ObjectSet {
+    /// Numbers only: the data of Secrets is for nobody's log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tools, groups, grants, secrets, config_maps, namespaces } = self;
+        f.debug_struct("ObjectSet")
+            .field("tools", &tools.len())
+            .field("groups", &groups.len())
+            .field("grants", &grants.len())
+            .field("secrets", &secrets.len())
+            .field("config_maps", &config_maps.len())
+            .field("namespaces", &namespaces.len())
+            .finish()
+    }
 }

@@ -95,7 +95,8 @@ impl FieldPlacesBuilder {
 
 /// FNV-1a, 64 bits: a clash only moves the place of a message.
 fn hash(path: &str) -> u64 {
-    path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    path.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Where an object came from. The default is an object of a cluster, which has no file.

@@ -342,6 +342,23 @@ fn problems_have_the_place_of_their_field_and_follow_it() {
 }
 
 #[test]
+fn a_problem_within_a_script_has_its_line_in_the_file() {
+    let yaml = "apiVersion: mcc.dev/v1alpha1\nkind: Tool\nmetadata:\n  name: t\nspec:\n  description: x\n  shell:\n    \
+        script: |\n      echo one\n      echo {{ nothing }}\n";
+    let parsed = crate::manifest::parse(std::path::Path::new("t.yaml"), yaml.as_bytes());
+    assert_eq!(lines(&parsed.problems), Vec::<String>::new());
+    let mut set = crate::model::ObjectSet::default();
+    for object in parsed.objects {
+        let name = object.object.reference().unwrap().name;
+        let crate::manifest::Object::Tool(tool) = object.object else { panic!() };
+        set.tools.insert(name, crate::model::Entry { object: tool, origin: object.origin });
+    }
+    let problems = compile(Arc::new(set), &CatalogSettings::directory(), None).problems;
+    let place = problems[0].place.as_ref().unwrap();
+    assert_eq!((place.line, problems.len()), (10, 1), "{problems:#?}");
+}
+
+#[test]
 fn every_object_has_a_verdict_whose_errors_come_first() {
     let yaml = group("g", "{}")
         + &tool("mcc-catalog", "t", "[g, ghost]").replace("description: x", "description: ''")

@@ -156,15 +156,24 @@ fn python() {
 
 #[test]
 fn environment() {
-    assert_snapshot!(check("env: [{name: MCC_X, value: a}, {name: A-B, value: a}, {name: OK, value: a}, {name: OK, value: b}]"), @r#"
+    assert_snapshot!(check("env: [{name: MCC_X, value: a}, {name: A-B, value: a}, {name: A=B, value: a}, {name: OK, value: a}, {name: OK, value: b}]"), @r#"
     error[InvalidField]: spec.env[0].name: MCC_X: variables that begin with MCC_ are the program's own; choose another name
-    error[InvalidField]: spec.env[1].name: "A-B" can't name an environment variable; use letters, digits and underscores, not beginning with a digit
-    warning[Suspicious]: spec.env[3].name: OK is set twice, the last one counts; remove one of them
+    error[InvalidField]: spec.env[2].name: "A=B" can't name an environment variable; use letters, digits and underscores, not beginning with a digit
+    warning[Suspicious]: spec.env[1].name: no shell can read a variable called A-B; use letters, digits and underscores, not beginning with a digit
+    warning[Suspicious]: spec.env[4].name: OK is set twice, the last one counts; remove one of them
     "#);
     assert!(
         check("envFrom: [{prefix: MCC_, secretRef: {name: x, optional: true}}, {}]")
             .contains("spec.envFrom[1]: names neither")
     );
+}
+
+#[test]
+fn session() {
+    assert_snapshot!(check("session: {read: [ok, Bad], write: [user]}"), @r#"
+    error[InvalidField]: spec.session.read[1]: "Bad" can't name a session value; use lower-case letters, digits and underscores, not beginning with a digit, at most 64
+    warning[Suspicious]: spec.session.write[0]: user is the caller's identity: every tool sees it, none can change it; remove it from the list
+    "#);
 }
 
 #[test]
