@@ -20,8 +20,8 @@ impl Finding {
     pub fn locate(&self, object: &ObjectRef, origin: &Origin) -> Problem {
         let mut place = origin.place(&self.path);
         if let (Some(place), true) = (&mut place, self.line > 0) {
-            place.line += self.line;
-            place.column = 1;
+            // A block scalar's place is that of its first line of text.
+            place.line += self.line - 1;
         }
         Problem {
             severity: self.severity,

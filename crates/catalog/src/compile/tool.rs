@@ -10,7 +10,7 @@ use super::finding::{Finding, Findings};
 use super::groups::{GroupRules, GroupTable, is_builtin};
 use super::{env, limits, lint, names, params, pod, template, text};
 use crate::model::{ADMIN, CompiledTool, Entry, Facets, NamespacedName, PUBLIC, Reason};
-use crate::session::{is_reserved, is_slug};
+use crate::session::is_reserved;
 
 /// A compiled Tool and what it was compiled from.
 #[derive(Debug)]
@@ -246,28 +246,18 @@ fn returns(spec: &ToolSpec) -> String {
     if kind.is_empty() { "str".to_owned() } else { kind }
 }
 
-/// Names of session values, which the schema leaves open.
+/// Session values that no list decides about. What can't name one at all is refused when the manifest is read.
 pub(super) fn check_session(access: Option<&SessionAccess>, findings: &mut Findings) {
     let Some(access) = access else { return };
     for (field, scope) in [("read", &access.read), ("write", &access.write)] {
         let SessionScope::Names(names) = scope else { continue };
-        for (position, name) in names.iter().enumerate() {
-            let path = format!("spec.session.{field}[{position}]");
-            if !is_slug(name) {
-                findings.error(
-                    Reason::InvalidField,
-                    path,
-                    format!("{name:?} can't name a session value"),
-                    "use lower-case letters, digits and underscores, not beginning with a digit, at most 64",
-                );
-            } else if is_reserved(name) {
-                findings.warn(
-                    Reason::Suspicious,
-                    path,
-                    format!("{name} is the caller's identity: every tool sees it, none can change it"),
-                    "remove it from the list",
-                );
-            }
+        for (position, name) in names.iter().enumerate().filter(|(_, name)| is_reserved(name)) {
+            findings.warn(
+                Reason::Suspicious,
+                format!("spec.session.{field}[{position}]"),
+                format!("{name} is the caller's identity: every tool sees it, none can change it"),
+                "remove it from the list",
+            );
         }
     }
 }

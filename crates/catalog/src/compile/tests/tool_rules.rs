@@ -170,10 +170,7 @@ fn environment() {
 
 #[test]
 fn session() {
-    assert_snapshot!(check("session: {read: [ok, Bad], write: [user]}"), @r#"
-    error[InvalidField]: spec.session.read[1]: "Bad" can't name a session value; use lower-case letters, digits and underscores, not beginning with a digit, at most 64
-    warning[Suspicious]: spec.session.write[0]: user is the caller's identity: every tool sees it, none can change it; remove it from the list
-    "#);
+    assert_snapshot!(check("session: {read: [ok], write: [user]}"), @"warning[Suspicious]: spec.session.write[0]: user is the caller's identity: every tool sees it, none can change it; remove it from the list");
 }
 
 #[test]
