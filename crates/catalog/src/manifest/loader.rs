@@ -1,6 +1,7 @@
 //! Files and folders → objects, again and again: only what changed is read anew, and what breaks keeps its last state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,11 +46,16 @@ pub struct Loaded {
 }
 
 /// A file of variables that becomes a Secret.
-#[derive(Debug)]
 struct SecretFile {
     name: String,
     path: PathBuf,
     data: BTreeMap<String, Vec<u8>>,
+}
+
+impl fmt::Debug for SecretFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from {}", self.name, self.path.display())
+    }
 }
 
 #[derive(Debug)]

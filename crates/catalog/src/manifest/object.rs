@@ -1,6 +1,7 @@
 //! A document as an object: which kind it is, its schema, its rules, its type.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub struct LoadedObject {
 }
 
 /// An object that a catalog has a use for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Object {
     /// A tool.
     Tool(Arc<Tool>),
@@ -47,6 +48,17 @@ pub enum Object {
         /// Labels, with `kubernetes.io/metadata.name` as the API server sets it.
         labels: BTreeMap<String, String>,
     },
+}
+
+/// Only names: a Secret's values belong in no log.
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.reference()) {
+            (_, Some(reference)) => write!(f, "{reference}"),
+            (Self::Namespace { name, .. }, None) => write!(f, "Namespace {name}"),
+            (_, None) => f.write_str("Object"),
+        }
+    }
 }
 
 impl Object {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use kube::core::cel::{CompiledSchema, Validator, compile_schema};
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Most values that are remembered per thread.
 const MEMORY: usize = 8192;
@@ -258,7 +258,7 @@ mod tests {
     use kube::CustomResourceExt;
     use mcc_crds::v1alpha1::{Tool, ToolGroup, UserGrant};
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 

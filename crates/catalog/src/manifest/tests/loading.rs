@@ -201,6 +201,7 @@ fn secrets_from_files_of_variables() {
     let loaded = manifests.load();
     assert_eq!(value(&loaded, "ns"), "next");
     assert!(problems(&loaded).contains("s.env:1:1: error[InvalidSyntax]"), "{}", problems(&loaded));
+    assert!(!format!("{manifests:?}").contains("next"), "{manifests:?}");
     assert!(manifests.watched().contains(&folder.path().join("s.env")));
 }
 
