@@ -56,8 +56,11 @@ pub fn prepare(
     arguments: Map<String, Value>,
     session: SessionBag,
 ) -> Result<Invocation, PrepareError> {
-    let (program, stdin) = render::program(&tool, &arguments)?;
-    let params_env = params_env(&arguments, &program)?;
+    let (params_env, left_out) = params_env(&arguments);
+    let (program, stdin) = render::program(&tool, arguments)?;
+    if let Some(error) = left_out.into_iter().find_map(|variable| variable.needed_by(&program)) {
+        return Err(error);
+    }
     let mut session_env = context_env(&session);
     if let Program::Python { .. } = program {
         // As in the original system; a bag too large for a variable still comes as the argument `context`.
@@ -70,33 +73,46 @@ pub fn prepare(
     Ok(Invocation { id, tool, catalog, program, params_env, session_env, stdin, session })
 }
 
-fn params_env(
-    arguments: &Map<String, Value>,
-    program: &Program,
-) -> Result<Vec<(String, String)>, PrepareError> {
+/// A parameter that no variable can hold.
+struct LeftOut {
+    param: String,
+    variable: String,
+    bytes: usize,
+}
+
+impl LeftOut {
+    /// The refusal of a call whose program has no other way to the parameter.
+    fn needed_by(self, program: &Program) -> Option<PrepareError> {
+        let needed = match program {
+            Program::Python { .. } => false,
+            Program::Shell { script } => script
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .any(|word| word == self.variable),
+            Program::Container { .. } => true,
+        };
+        needed.then(|| PrepareError::TooLarge {
+            what: format!("parameter `{}`", self.param),
+            bytes: self.bytes,
+            bound: MAX_STRING_BYTES - self.variable.len() - 2,
+            fix: "give less, or let the tool read its parameters from standard input (stdin: Params)",
+        })
+    }
+}
+
+/// The variables, and the parameters that don't fit one.
+fn params_env(arguments: &Map<String, Value>) -> (Vec<(String, String)>, Vec<LeftOut>) {
     let mut env = Vec::with_capacity(arguments.len());
+    let mut left_out = Vec::new();
     for (name, value) in arguments {
         let variable = format!("MCC_PARAM_{}", name.to_ascii_uppercase());
         let text = env_text(value);
         if fits(&variable, &text) && !text.contains('\0') {
             env.push((variable, text));
-            continue;
-        }
-        let needed = match program {
-            Program::Python { .. } => false,
-            Program::Shell { script } => script.contains(&variable),
-            Program::Container { .. } => true,
-        };
-        if needed {
-            return Err(PrepareError::TooLarge {
-                what: format!("parameter `{name}`"),
-                bytes: text.len(),
-                bound: MAX_STRING_BYTES - variable.len() - 2,
-                fix: "give less, or let the tool read its parameters from standard input (stdin: Params)",
-            });
+        } else {
+            left_out.push(LeftOut { param: name.clone(), variable, bytes: text.len() });
         }
     }
-    Ok(env)
+    (env, left_out)
 }
 
 /// Whether the kernel takes `name=value` as one string.

@@ -76,7 +76,7 @@ fn unsaid_facts(param: &Parameter, description: &str) -> Vec<String> {
             facts.push(format!("default {default}"));
         }
     }
-    if let Some(minimum) = param.minimum.filter(|minimum| *minimum != 0.0 && *minimum != 1.0)
+    if let Some(minimum) = param.minimum.filter(|minimum| ![0.0, 1.0].contains(minimum))
         && !said.value(&minimum.to_string())
     {
         facts.push(format!("min {minimum}"));

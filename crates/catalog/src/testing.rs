@@ -24,17 +24,19 @@ pub(crate) fn objects(yaml: &str) -> ObjectSet {
         let name = NamespacedName::new(namespace, metadata["name"].as_str().unwrap());
         match value["kind"].as_str().unwrap() {
             "Tool" => {
-                drop(set.tools.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+                set.tools.insert(name, Entry::from_cluster(typed(value)));
             }
             "ToolGroup" => {
-                drop(set.groups.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+                set.groups.insert(name, Entry::from_cluster(typed(value)));
             }
             "UserGrant" => {
-                drop(set.grants.insert(name, Entry::from_cluster(serde_json::from_value(value).unwrap())))
+                set.grants.insert(name, Entry::from_cluster(typed(value)));
             }
-            "Secret" => drop(set.secrets.insert(name, Arc::new(serde_json::from_value(value).unwrap()))),
+            "Secret" => {
+                set.secrets.insert(name, Arc::new(typed(value)));
+            }
             "ConfigMap" => {
-                drop(set.config_maps.insert(name, Arc::new(serde_json::from_value(value).unwrap())))
+                set.config_maps.insert(name, Arc::new(typed(value)));
             }
             "Namespace" => {
                 let labels = serde_json::from_value(metadata["labels"].clone()).unwrap_or_default();
@@ -44,6 +46,10 @@ pub(crate) fn objects(yaml: &str) -> ObjectSet {
         }
     }
     set
+}
+
+fn typed<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap()
 }
 
 /// The catalog of `yaml`, as a folder's.
@@ -64,7 +70,7 @@ pub(crate) fn problems(spec: &str) -> Vec<Problem> {
 }
 
 fn manifest(spec: &str) -> String {
-    let spec: String = spec.lines().map(|line| format!("  {line}\n")).collect();
+    let spec = format!("  {}\n", spec.replace('\n', "\n  "));
     let groups =
         if spec.contains("\n  groups:") || spec.starts_with("  groups:") { "" } else { "  groups: [g]\n" };
     let runs =

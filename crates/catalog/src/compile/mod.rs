@@ -161,7 +161,7 @@ pub fn compile(objects: Arc<ObjectSet>, settings: &CatalogSettings, previous: Op
         problems,
         stats,
         memory,
-        objects: objects.clone(),
+        objects,
     }
 }
 

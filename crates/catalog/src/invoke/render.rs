@@ -11,25 +11,25 @@ use crate::seam::Program;
 /// The program and its standard input.
 pub(super) fn program(
     tool: &CompiledTool,
-    arguments: &Map<String, Value>,
+    arguments: Map<String, Value>,
 ) -> Result<(Program, Option<Vec<u8>>), PrepareError> {
     let failed = |error| render_failed(tool, error);
     match &tool.implementation {
         Implementation::Shell { script, stdin } => {
-            let script = script.render(arguments).map_err(failed)?;
-            Ok((Program::Shell { script }, params_stdin(*stdin, arguments)))
+            let script = script.render(&arguments).map_err(failed)?;
+            Ok((Program::Shell { script }, params_stdin(*stdin, &arguments)))
         }
         Implementation::Python { code, path } => {
             let path = path.iter().map(Into::into).collect();
-            Ok((Program::Python { code: code.clone(), params: arguments.clone(), path }, None))
+            Ok((Program::Python { code: code.clone(), params: arguments, path }, None))
         }
         Implementation::Http(http) => {
-            let call = http.template.render(arguments, tool.limits.timeout).map_err(failed)?;
+            let call = http.template.render(&arguments, tool.limits.timeout).map_err(failed)?;
             Ok((Program::Shell { script: call.script }, call.stdin))
         }
         Implementation::Container { command, args } => {
             let render = |templates: &[TextTemplate]| -> Result<Vec<String>, RenderError> {
-                templates.iter().map(|template| template.render(arguments, Dollar::Double)).collect()
+                templates.iter().map(|template| template.render(&arguments, Dollar::Double)).collect()
             };
             let command = render(command).map_err(failed)?;
             let args = render(args).map_err(failed)?;

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::testing::{map, tool};
 
-fn accepted(kind: &str, value: Value) -> Option<Value> {
+fn accepted(kind: &str, value: &Value) -> Option<Value> {
     let tool = tool(&format!("params: [{{name: x, type: {kind}}}]"));
     validate(&tool, &map(json!({ "x": value }))).ok().and_then(|mut values| values.remove("x"))
 }
@@ -50,7 +50,7 @@ fn values_are_taken_where_their_meaning_is_certain() {
         ("list, items: list", json!(["[1]", [2]]), json!([[1], [2]])),
         ("list, items: str", json!([1, true]), json!(["1", "true"])),
     ] {
-        assert_eq!(accepted(kind, given.clone()), Some(taken), "{kind} {given}");
+        assert_eq!(accepted(kind, &given), Some(taken), "{kind} {given}");
     }
 }
 
@@ -91,7 +91,7 @@ fn values_are_refused_where_it_is_not() {
         if given == json!("5.") {
             continue;
         }
-        assert_eq!(accepted(kind, given.clone()), None, "{kind} {given}");
+        assert_eq!(accepted(kind, &given), None, "{kind} {given}");
     }
 }
 

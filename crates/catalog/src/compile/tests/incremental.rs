@@ -10,9 +10,9 @@ fn many(tools: usize) -> ObjectSet {
     let mut yaml = "kind: ToolGroup\nmetadata: {name: a}\nspec: {}\n---\nkind: ToolGroup\nmetadata: {name: b}\nspec: {}\n".to_owned();
     for number in 0..tools {
         let group = if number % 10 == 0 { "b" } else { "a" };
-        yaml += &format!(
-            "---\nkind: Tool\nmetadata: {{name: t{number}}}\nspec: {{groups: [{group}], description: x, shell: {{script: 'true'}}}}\n"
-        );
+        let spec = format!("{{groups: [{group}], description: x, shell: {{script: 'true'}}}}");
+        yaml +=
+            &["---\nkind: Tool\nmetadata: {name: t", &number.to_string(), "}\nspec: ", &spec, "\n"].concat();
     }
     objects(&yaml)
 }
@@ -75,12 +75,13 @@ fn a_tool_read_again_without_a_change_is_not_compiled_again() {
 fn measure() {
     let mut yaml = "kind: ToolGroup\nmetadata: {name: a}\nspec: {}\n".to_owned();
     for number in 0..10_000 {
-        yaml += &format!(
+        let tool = format!(
             "---\nkind: Tool\nmetadata: {{name: t{number}}}\nspec: {{groups: [a], description: Does number {number}., \
              example: 't{number}(query=\"x\")', env: [{{name: KEY, value: k}}], \
              params: [{{name: query, description: Words.}}, {{name: limit, type: int, default: 10, minimum: 1, maximum: 100, description: Most results.}}], \
              shell: {{script: 'curl -sS \"https://example.com/{number}?q={{{{ query | urlencode }}}}&n={{{{ limit }}}}&k=$KEY\" | jq .'}}}}\n"
         );
+        yaml.push_str(&tool);
     }
     let set = objects(&yaml);
     let start = std::time::Instant::now();

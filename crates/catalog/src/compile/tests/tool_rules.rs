@@ -221,10 +221,8 @@ spec: {}
 ";
 
 fn grouped(spec: &str) -> crate::model::Catalog {
-    catalog(&format!(
-        "{GROUPS}\n---\nkind: Tool\nmetadata: {{name: t}}\nspec:\n  description: x\n{}",
-        spec.lines().map(|line| format!("  {line}\n")).collect::<String>()
-    ))
+    let spec = spec.replace('\n', "\n  ");
+    catalog(&format!("{GROUPS}\n---\nkind: Tool\nmetadata: {{name: t}}\nspec:\n  description: x\n  {spec}\n"))
 }
 
 #[test]
