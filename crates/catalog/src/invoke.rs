@@ -21,6 +21,9 @@ pub const MAX_STRING_BYTES: usize = 128 * 1024;
 /// Bound of environment, script and session values together (DECISIONS 11).
 pub const MAX_TOTAL_BYTES: usize = 1_572_864;
 
+/// Bytes kept of each output stream, whatever less the answer shows of it.
+pub const KEPT_OUTPUT_BYTES: usize = 2 * 1024 * 1024;
+
 /// Why a call can't be run with these values. Nothing was created.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
@@ -70,7 +73,8 @@ pub fn prepare(
         }
     }
     check_bounds(&tool, &program, &params_env, &session_env)?;
-    Ok(Invocation { id, tool, catalog, program, params_env, session_env, stdin, session })
+    let capture_bytes = tool.limits.output_bytes.max(KEPT_OUTPUT_BYTES);
+    Ok(Invocation { id, tool, catalog, program, params_env, session_env, stdin, capture_bytes, session })
 }
 
 /// A parameter that no variable can hold.

@@ -233,8 +233,11 @@ impl Call {
         let startup = self.accepted.elapsed();
         running();
         let limits = &invocation.tool.limits;
-        let bounds =
-            Bounds { output_bytes: limits.output_bytes, timeout: limits.timeout, kill_grace: KILL_GRACE };
+        let bounds = Bounds {
+            output_bytes: invocation.capture_bytes,
+            timeout: limits.timeout,
+            kill_grace: KILL_GRACE,
+        };
         let session_file = self.workspace.as_ref().map(Workspace::session_file).unwrap_or_default();
         let (plan, tag) = (&self.plan, self.family.tag());
         let payload = |marker: &str| plan.payload(invocation, &session_file, OnHangup::Kill, tag, marker);

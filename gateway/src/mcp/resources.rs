@@ -53,11 +53,11 @@ pub(crate) fn read(shared: &Shared, scope: &Scope, uri: &str) -> Result<ReadReso
     } else if uri == ME {
         (me(shared, scope), "application/json", std::time::Duration::ZERO)
     } else if let Some(key) = uri.strip_prefix("catalog://tools/") {
-        (tool(shared, scope, key)?, "text/markdown", shared.config.list_ttl)
+        (tool(shared, scope, key, uri)?, "text/markdown", shared.config.list_ttl)
     } else if let Some(rest) = uri.strip_prefix("catalog://executions/") {
-        (output(shared, scope, rest)?, "text/plain", std::time::Duration::ZERO)
+        (output(shared, scope, rest, uri)?, "text/plain", std::time::Duration::ZERO)
     } else {
-        return Err(not_found(format!("Resource '{}' not found.", short(uri))));
+        return Err(not_found(format!("Resource '{}' not found.", short(uri)), uri));
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(kind);
     Ok(ReadResourceResult::new(vec![contents])
@@ -86,15 +86,15 @@ fn me(shared: &Shared, scope: &Scope) -> String {
 }
 
 /// The same answer for an unknown and a forbidden key.
-fn tool(shared: &Shared, scope: &Scope, key: &str) -> Result<String, ErrorData> {
+fn tool(shared: &Shared, scope: &Scope, key: &str, uri: &str) -> Result<String, ErrorData> {
     let key = percent_decode_str(key).decode_utf8_lossy();
     let view = shared.view(scope);
-    let tool = view.tool(&key).ok_or_else(|| not_found(format!("Tool '{}' not found.", short(&key))))?;
+    let tool = view.tool(&key).ok_or_else(|| not_found(format!("Tool '{}' not found.", short(&key)), uri))?;
     Ok(entry(tool))
 }
 
 /// `ID/output` with `?offset=N`.
-fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorData> {
+fn output(shared: &Shared, scope: &Scope, rest: &str, uri: &str) -> Result<String, ErrorData> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let offset = match query.split('&').find_map(|pair| pair.strip_prefix("offset=")) {
         None => 0,
@@ -107,6 +107,7 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
     let page = page.ok_or_else(|| {
         not_found(
             "There is no such output: it was never yours, was not cut, or is no longer kept.".to_owned(),
+            uri,
         )
     })?;
     let mut text = page.text;
@@ -124,8 +125,8 @@ fn output(shared: &Shared, scope: &Scope, rest: &str) -> Result<String, ErrorDat
     Ok(text)
 }
 
-fn not_found(message: String) -> ErrorData {
-    ErrorData::resource_not_found(message, None)
+fn not_found(message: String, uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(message, Some(json!({"uri": short(uri)})))
 }
 
 fn short(text: &str) -> String {

@@ -83,53 +83,13 @@ impl SessionStore for MemorySessions {
 mod tests {
     use serde_json::json;
 
+    use super::super::contract;
+    use super::super::contract::{key, set};
     use super::*;
 
-    fn key(principal: &str, handle: &str) -> SessionKey {
-        SessionKey { catalog: "c".into(), principal: principal.into(), handle: handle.into() }
-    }
-
-    fn set(name: &str, value: serde_json::Value) -> SessionChanges {
-        SessionChanges { set: SessionBag::from_iter([(name.to_owned(), value)]), deleted: Vec::new() }
-    }
-
-    #[tokio::test]
-    async fn values_keep_their_type_and_their_owner() {
-        let store = MemorySessions::default();
-        store.apply(&key("alice", "1"), &set("project", json!({"a": [1, null]}))).await.unwrap();
-        assert_eq!(store.load(&key("alice", "1")).await.unwrap()["project"], json!({"a": [1, null]}));
-        assert!(store.load(&key("bob", "1")).await.unwrap().is_empty());
-        assert!(store.load(&key("alice", "2")).await.unwrap().is_empty());
-        store.delete(&key("alice", "1")).await.unwrap();
-        assert!(store.load(&key("alice", "1")).await.unwrap().is_empty());
-    }
-
-    #[tokio::test]
-    async fn a_change_is_applied_whole_or_not_at_all() {
-        let store = MemorySessions::default();
-        let owner = key("alice", "1");
-        store.apply(&owner, &set("kept", json!(1))).await.unwrap();
-        let mut changes = set("fine", json!(2));
-        changes.set.insert("huge".to_owned(), json!("x".repeat(40_000)));
-        let error = store.apply(&owner, &changes).await.unwrap_err();
-        assert!(error.to_string().contains("huge"), "{error}");
-        assert_eq!(store.load(&owner).await.unwrap(), SessionBag::from_iter([("kept".to_owned(), json!(1))]));
-    }
-
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn writers_of_different_names_all_win() {
-        let store = Arc::new(MemorySessions::default());
-        let mut writers = tokio::task::JoinSet::new();
-        for n in 0..64 {
-            let store = store.clone();
-            writers.spawn(
-                async move { store.apply(&key("alice", "1"), &set(&format!("n{n}"), json!(n))).await },
-            );
-        }
-        while let Some(done) = writers.join_next().await {
-            done.unwrap().unwrap();
-        }
-        assert_eq!(store.load(&key("alice", "1")).await.unwrap().len(), 64);
+    async fn the_contract_holds() {
+        contract::holds(Arc::new(MemorySessions::default())).await;
     }
 
     #[tokio::test]
@@ -143,5 +103,13 @@ mod tests {
         store.anonymous.run_pending_tasks();
         assert!(store.anonymous.entry_count() < 100);
         assert_eq!(store.load(&key("alice", "1")).await.unwrap()["kept"], json!(1));
+    }
+
+    #[tokio::test]
+    async fn values_end_some_time_after_the_last_write() {
+        let store = MemorySessions::new(Duration::from_millis(30), 400_000);
+        store.apply(&key("alice", "1"), &set("x", json!(1))).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        assert!(store.load(&key("alice", "1")).await.unwrap().is_empty());
     }
 }

@@ -35,6 +35,7 @@ async fn what_is_not_there_and_what_is_not_yours_look_the_same() {
             let error = read(&client, &format!("catalog://tools/{key}")).await.unwrap_err();
             assert_eq!(error["message"], format!("Tool '{key}' not found."));
             assert_eq!(error["code"], code);
+            assert_eq!(error["data"]["uri"], format!("catalog://tools/{key}"));
         }
     }
     assert!(read(&world.modern(), "file:///etc/passwd").await.is_err());

@@ -28,6 +28,9 @@ pub struct Invocation {
     pub session_env: Vec<(String, String)>,
     /// What the tool reads from standard input; none: end of input at once.
     pub stdin: Option<Vec<u8>>,
+    /// Bytes kept of each output stream: at least the tool's `outputBytes`, of which its answer is made. What is kept
+    /// beyond them can be paged through.
+    pub capture_bytes: usize,
     /// The session values the tool was given, against which its write-back is compared.
     pub session: SessionBag,
 }

@@ -165,6 +165,7 @@ impl Run {
         };
         let mut catalog = Catalog::default();
         catalog.objects = Arc::new(objects);
+        let capture_bytes = tool.limits.output_bytes;
         Invocation {
             id: format!("mcc-{}", crate::exec::conversation::nonce()),
             tool: Arc::new(tool),
@@ -173,6 +174,7 @@ impl Run {
             params_env: self.params,
             session_env: self.context,
             stdin: self.stdin,
+            capture_bytes,
             session: self.session,
         }
     }
