@@ -54,13 +54,13 @@ impl DirectorySource {
         let loader = Loader::new(paths);
         let mut loader =
             secrets.into_iter().fold(loader, |loader, (name, path)| loader.with_secret(name, path));
-        let watched = loader.watched();
-        for path in &watched {
+        let paths = loader.watched();
+        for path in &paths {
             fs_err::metadata(path).map_err(|source| SourceError::Path { path: path.clone(), source })?;
         }
         let (signals, received) = channel();
         // Watching begins before reading, so that no change falls in between.
-        let watcher = Watcher::new(watched, signals.clone(), received);
+        let watcher = Watcher::new(paths, signals.clone(), received);
         let Loaded { objects, problems, .. } = loader.load();
         let catalog = Arc::new(compiled(objects, problems, &settings, None));
         report(&[], &catalog);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
+use notify::event::{AccessKind, AccessMode};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// What wakes a [`Watcher`].
@@ -89,12 +90,11 @@ impl Watcher {
             now = Fingerprint::of(&self.paths);
         }
         let changed = now != self.seen;
-        if now.roots != self.seen.roots {
-            // A path was replaced by another folder or file: the system still watches the old one.
-            self.seen = now;
+        let replaced = now.roots != self.seen.roots;
+        self.seen = now;
+        if replaced {
+            // The system still watches the old folder or file.
             self.renew();
-        } else {
-            self.seen = now;
         }
         changed
     }
@@ -142,16 +142,12 @@ fn native(paths: &[PathBuf], sender: Sender<Signal>) -> Option<RecommendedWatche
     }
 }
 
-/// Reading files is an event too, our own reading included.
+/// Whether files may differ afterwards. Reading files is an event too, our own reading included.
 fn changes(kind: EventKind) -> bool {
+    let written = AccessKind::Close(AccessMode::Write);
     match kind {
-        EventKind::Access(notify::event::AccessKind::Close(notify::event::AccessMode::Write)) => true,
-        EventKind::Access(_) => false,
-        EventKind::Any
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Other => true,
+        EventKind::Access(kind) => kind == written,
+        _ => true,
     }
 }
 
