@@ -32,6 +32,9 @@ pub const ENV_NAME: &str = PARAM_NAME;
 /// Prefix of environment variables, which may be empty.
 pub const ENV_PREFIX: &str = "^([A-Za-z_][A-Za-z0-9_]*)?$";
 
+/// Value of a label.
+pub const LABEL_VALUE: &str = "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$";
+
 /// What a pattern asks for, in words that follow "must be"; none for a pattern that isn't one of these.
 pub fn describe(pattern: &str) -> Option<&'static str> {
     Some(match pattern {
@@ -48,6 +51,7 @@ pub fn describe(pattern: &str) -> Option<&'static str> {
         IMAGE => "an image reference, as in docker.io/library/busybox:1.37",
         QUANTITY => "a quantity, as in 500m, 0.5, 256Mi or 1Gi",
         OBJECT_NAME => "lower-case letters, digits, - and ., beginning and ending with a letter or digit",
+        LABEL_VALUE => "letters, digits, -, _ and ., beginning and ending with a letter or digit",
         EMAIL => "an address, as in alice@example.com",
         _ => return None,
     })

@@ -129,3 +129,11 @@ pub(crate) fn long_values(schema: &mut Schema) {
         values.insert("maxLength".into(), json!(8192));
     }
 }
+
+/// Bounds of labels and of selectors of labels.
+pub(crate) fn label_values(schema: &mut Schema) {
+    if let Some(Value::Object(values)) = schema.pointer_mut("/additionalProperties") {
+        values.insert("maxLength".into(), json!(63));
+        values.insert("pattern".into(), json!(pattern::LABEL_VALUE));
+    }
+}

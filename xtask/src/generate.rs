@@ -1,5 +1,8 @@
 //! Generated files: `cargo xtask generate` writes them, `--check` compares.
 
+mod reference;
+
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -58,9 +61,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 /// Every generated file with its text.
 fn files() -> anyhow::Result<Vec<Generated>> {
     let mut files = Vec::new();
-    for crd in [Tool::crd(), ToolGroup::crd(), UserGrant::crd()] {
-        let name = crd.spec.names.plural.clone();
-        let yaml = serde_yaml::to_string(&crd).with_context(|| format!("can't write the CRD of {name}"))?;
+    let crds = [Tool::crd(), ToolGroup::crd(), UserGrant::crd()];
+    files.push(Generated { path: PathBuf::from("docs/reference.md"), text: reference::page(&crds)? });
+    for crd in &crds {
+        let name = &crd.spec.names.plural;
+        let yaml = serde_yaml::to_string(crd).with_context(|| format!("can't write the CRD of {name}"))?;
         files.push(Generated {
             path: PathBuf::from(format!("crds/manifests/{name}.yaml")),
             text: format!("# Generated from crds/src by `cargo xtask generate`; do not edit.\n{yaml}"),
@@ -81,12 +86,12 @@ fn diff(name: &str, present: &str, wanted: &str) -> String {
             continue;
         }
         let (di, dj) = resync(&old[i..], &new[j..]);
-        text.push_str(&format!("@@ -{},{di} +{},{dj} @@\n", i + 1, j + 1));
+        let _ = writeln!(text, "@@ -{},{di} +{},{dj} @@", i + 1, j + 1);
         for line in &old[i..i + di] {
-            text.push_str(&format!("-{line}\n"));
+            let _ = writeln!(text, "-{line}");
         }
         for line in &new[j..j + dj] {
-            text.push_str(&format!("+{line}\n"));
+            let _ = writeln!(text, "+{line}");
         }
         (i, j) = (i + di, j + dj);
     }

@@ -580,6 +580,7 @@ pub struct PodSettings {
     pub service_account_name: Option<String>,
     /// Labels a node must have.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(transform = schema::label_values)]
     pub node_selector: BTreeMap<String, String>,
     /// Taints the pod tolerates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -598,6 +599,7 @@ pub struct PodSettings {
         "self.all(k, !k.startsWith('mcc.dev/') && !k.startsWith('kubernetes.io/'))"
     )
     .message("keys under mcc.dev/ and kubernetes.io/ are reserved; choose another prefix"))]
+    #[schemars(transform = schema::label_values)]
     pub labels: BTreeMap<String, String>,
     /// Further annotations of the pod. Keys under mcc.dev/ and kubernetes.io/ are refused.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -223,6 +223,10 @@ fn with_metadata(mut schema: Schema, namespaced: bool) -> Schema {
     };
     metadata.fields.insert("name".to_owned(), name);
     metadata.fields.insert("namespace".to_owned(), text(mcc_crds::pattern::NAMESPACE, 63));
+    let label = Schema { min_length: None, ..text(mcc_crds::pattern::LABEL_VALUE, 63) };
+    if let Some(labels) = metadata.fields.get_mut("labels") {
+        labels.element = Some(Box::new(label));
+    }
     metadata.required = vec!["name".to_owned()];
     schema.kind = Kind::Object;
     schema.fields.insert("metadata".to_owned(), metadata);

@@ -177,6 +177,8 @@ fn values() -> Vec<(&'static str, String)> {
         ("bad env name", shell("env: [{name: my-var}]")),
         ("env named twice", shell("env: [{name: A, value: x}, {name: A, value: z}]")),
         ("bad quantity", shell("limits: {memory: 256MB}")),
+        ("bad label", spec("shell: {script: 'true'}").replace("name: t", "name: t, labels: {a: b c}")),
+        ("bad label of a pod", shell("pod: {labels: {a: -b}}")),
         ("bad function", spec("python: {function: module.function}")),
         ("bad method", spec("http: {url: http://x, method: get}")),
         ("bad image", spec("container: {image: 'a b'}")),
