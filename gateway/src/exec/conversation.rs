@@ -214,7 +214,17 @@ impl Greeted {
         transport: &mut dyn Transport,
         stop: impl Future<Output = Stop>,
     ) -> Conclusion {
-        let marker = nonce();
+        self.run_marked(nonce(), payload, bounds, transport, stop).await
+    }
+
+    async fn run_marked(
+        self,
+        marker: String,
+        payload: impl FnOnce(&str) -> Vec<u8>,
+        bounds: &Bounds,
+        transport: &mut dyn Transport,
+        stop: impl Future<Output = Stop>,
+    ) -> Conclusion {
         let Streams { mut stdin, stdout, stderr } = self.streams;
         let mut outbox = Outbox { bytes: payload(&marker), sent: 0, open: true };
         let mut out = Inlet::new(stdout, &marker, bounds.output_bytes);
@@ -278,3 +288,7 @@ impl Greeted {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

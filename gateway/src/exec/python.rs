@@ -30,7 +30,7 @@ pub struct PythonPayload<'a> {
     pub limits: &'a ResolvedLimits,
     /// What happens to the tool when the stream breaks.
     pub on_hangup: OnHangup,
-    /// Tag by which the tool's processes are known (see [`super::descendants`]).
+    /// Tag by which all processes of the call are known (see [`super::descendants`]).
     pub tag: Option<u64>,
 }
 
@@ -51,7 +51,8 @@ impl PythonPayload<'_> {
             "context": self.context,
             "path": self.path.iter().map(|dir| dir.to_string_lossy()).collect::<Vec<_>>(),
             "env": env,
-            "limits": rlimits(self.limits, self.tag),
+            "limits": rlimits(self.limits),
+            "tag": self.tag.map(|kibibytes| kibibytes * 1024),
             "hangup": match self.on_hangup {
                 OnHangup::Kill => "kill",
                 OnHangup::Continue => "continue",
@@ -63,15 +64,13 @@ impl PythonPayload<'_> {
 }
 
 /// Soft and hard bounds by the names of Python's `resource`.
-fn rlimits(limits: &ResolvedLimits, tag: Option<u64>) -> Value {
+fn rlimits(limits: &ResolvedLimits) -> Value {
     let mut bounds = Map::new();
     let mut put = |name: &str, soft: Option<u64>, hard: Option<u64>| {
         if let (Some(soft), Some(hard)) = (soft, hard) {
             bounds.insert(name.to_owned(), json!([soft, hard]));
         }
     };
-    let tag = tag.map(|kibibytes| kibibytes * 1024);
-    put("RLIMIT_RSS", tag, tag);
     // One second between the soft and the hard bound, so that SIGXCPU says why.
     put("RLIMIT_CPU", limits.cpu_seconds, limits.cpu_seconds.map(|seconds| seconds.saturating_add(1)));
     put("RLIMIT_FSIZE", limits.file_bytes, limits.file_bytes);

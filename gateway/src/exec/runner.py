@@ -40,9 +40,6 @@ def write_all(fd, data):
         view = view[os.write(fd, view):]
 
 
-# The tool's process
-
-
 def set_limits(limits):
     import resource
     for name, (soft, hard) in limits.items():
@@ -53,6 +50,9 @@ def set_limits(limits):
             resource.setrlimit(kind, (soft, hard))
         except (ValueError, OSError):
             pass  # the surroundings are tighter: theirs holds
+
+
+# The tool's process
 
 
 def load_source(source):
@@ -343,6 +343,8 @@ def main():
         os._exit(97)
     marker, length = read_line().split()
     document = json.loads(read_exactly(int(length)))
+    if document["tag"] is not None:
+        set_limits({"RLIMIT_RSS": (document["tag"], document["tag"])})
     result, pipe = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -26,7 +26,7 @@ pub struct ShellPayload<'a> {
     pub session_file: &'a str,
     /// What happens to the script when the stream breaks.
     pub on_hangup: OnHangup,
-    /// Tag by which the script's processes are known (see [`super::descendants`]).
+    /// Tag by which all processes of the call are known (see [`super::descendants`]).
     pub tag: Option<u64>,
 }
 
@@ -41,6 +41,9 @@ impl ShellPayload<'_> {
         put(
             "go\n{\ntrap 'exit 143' TERM\nexec 8<&0\n__s=\ncommand -v setsid >/dev/null 2>&1 && __s=setsid\n",
         );
+        if let Some(tag) = self.tag {
+            put(&format!("ulimit -m {tag} 2>/dev/null\n"));
+        }
         put(&format!("__f={}\n", quote(self.session_file)));
         if let Some(stdin) = self.stdin {
             text.extend_from_slice(b"printf %s ");
@@ -53,7 +56,7 @@ impl ShellPayload<'_> {
             put(&format!("export {name}={}\n", quote(value)));
         }
         put("export MCC_SESSION=\"$__f\"\n");
-        put(&ulimits(self.limits, self.tag));
+        put(&ulimits(self.limits));
         put(&format!("exec $__s {} -c {}\n) 8<&-", quote(self.shell), quote(self.script)));
         put(if self.stdin.is_some() { " &\n" } else { " </dev/null &\n" });
         put("__p=$!\n");
@@ -75,12 +78,9 @@ impl ShellPayload<'_> {
     }
 }
 
-/// The `ulimit` commands of `limits`, as DECISIONS 10 has them, and of the tag.
-fn ulimits(limits: &ResolvedLimits, tag: Option<u64>) -> String {
+/// The `ulimit` commands of `limits`, as DECISIONS 10 has them.
+fn ulimits(limits: &ResolvedLimits) -> String {
     let mut text = String::new();
-    if let Some(tag) = tag {
-        text += &format!("ulimit -m {tag} 2>/dev/null\n");
-    }
     // A bound that can't be set is one that the surroundings set tighter: it holds anyway.
     if let Some(seconds) = limits.cpu_seconds {
         // One second between the soft and the hard bound, so that SIGXCPU says why.
