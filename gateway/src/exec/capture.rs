@@ -139,19 +139,17 @@ impl Stream {
             rest = match self.place {
                 Place::Ended => return,
                 Place::Label => self.take_label(rest),
-                _ => match memchr::memmem::find(rest, &self.marker) {
-                    Some(at) => {
-                        self.keep(&rest[..at]);
-                        self.place = Place::Label;
-                        &rest[at + self.marker.len()..]
-                    }
-                    None => {
+                _ => {
+                    let Some(at) = memchr::memmem::find(rest, &self.marker) else {
                         let certain = rest.len() - self.marker_begun(rest);
                         self.keep(&rest[..certain]);
                         self.carry = rest[certain..].to_vec();
                         return;
-                    }
-                },
+                    };
+                    self.keep(&rest[..at]);
+                    self.place = Place::Label;
+                    &rest[at + self.marker.len()..]
+                }
             };
         }
     }

@@ -164,9 +164,9 @@ impl Outbox {
         self.open && self.sent < self.bytes.len()
     }
 
-    fn wrote(&mut self, result: std::io::Result<usize>) {
+    fn wrote(&mut self, result: &std::io::Result<usize>) {
         match result {
-            Ok(n) if n > 0 => self.sent += n,
+            Ok(n) if *n > 0 => self.sent += n,
             // The far side reads no more. What it still says is in the other streams.
             _ => self.open = false,
         }
@@ -243,7 +243,7 @@ impl Greeted {
                 () = out.read(), if out.awaited() => None,
                 () = err.read(), if err.awaited() => None,
                 written = stdin.write(&outbox.bytes[outbox.sent..]), if outbox.pending() => {
-                    outbox.wrote(written);
+                    outbox.wrote(&written);
                     None
                 }
                 reason = &mut stop, if stopped.is_none() => Some(reason),

@@ -119,7 +119,8 @@ fn read_until(stream: &mut impl Read, end: &str) -> String {
 #[test]
 fn lingers_until_bye_and_keeps_its_exit_code() {
     let shell_payload = shell_payload("echo out; exit 3", OnHangup::Kill);
-    let python_payload = python_payload("import sys\ndef main():\n print('out')\n sys.exit(3)", OnHangup::Kill);
+    let python_payload =
+        python_payload("import sys\ndef main():\n print('out')\n sys.exit(3)", OnHangup::Kill);
     for (mut child, payload) in [(shell(), shell_payload), (python(), python_payload)] {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&[b"hello\n", payload.as_slice()].concat()).unwrap();
@@ -137,7 +138,8 @@ fn lingers_until_bye_and_keeps_its_exit_code() {
 fn running(command_line: &str) -> bool {
     let pids = std::fs::read_dir("/proc").unwrap().flatten();
     let wanted = command_line.replace(' ', "\0") + "\0";
-    pids.map(|pid| std::fs::read(pid.path().join("cmdline")).unwrap_or_default()).any(|line| line == wanted.as_bytes())
+    pids.map(|pid| std::fs::read(pid.path().join("cmdline")).unwrap_or_default())
+        .any(|line| line == wanted.as_bytes())
 }
 
 fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
@@ -192,9 +194,13 @@ fn a_broken_stream_kills_or_lets_run_as_asked() {
     let trace = |name: &str| folder.path().join(name);
     let script = |path: &Path| format!("echo begun; sleep 0.5; : > '{}'", path.display());
     let source = |path: &Path| {
-        format!("import time\ndef main():\n print('begun')\n time.sleep(0.5)\n open({:?}, 'w').close()", path.display().to_string())
+        format!(
+            "import time\ndef main():\n print('begun')\n time.sleep(0.5)\n open({:?}, 'w').close()",
+            path.display().to_string()
+        )
     };
-    for (name, hangup, survives) in [("kill", OnHangup::Kill, false), ("continue", OnHangup::Continue, true)] {
+    for (name, hangup, survives) in [("kill", OnHangup::Kill, false), ("continue", OnHangup::Continue, true)]
+    {
         let (of_shell, of_python) = (trace(&format!("shell-{name}")), trace(&format!("python-{name}")));
         for (mut child, payload, path) in [
             (shell(), shell_payload(&script(&of_shell), hangup), &of_shell),
@@ -218,8 +224,10 @@ struct Far {
 }
 
 fn far() -> (Streams, Far) {
-    let ((near_in, far_in), (near_out, far_out), (near_err, far_err)) = (duplex(4096), duplex(4096), duplex(4096));
-    let streams = Streams { stdin: Box::new(near_in), stdout: Box::new(near_out), stderr: Box::new(near_err) };
+    let ((near_in, far_in), (near_out, far_out), (near_err, far_err)) =
+        (duplex(4096), duplex(4096), duplex(4096));
+    let streams =
+        Streams { stdin: Box::new(near_in), stdout: Box::new(near_out), stderr: Box::new(near_err) };
     (streams, Far { stdin: far_in, stdout: Some(far_out), stderr: Some(far_err) })
 }
 
@@ -314,7 +322,8 @@ async fn one_marker_is_not_the_end() {
     far.say(&format!("e{MARKER}x 0\n")).await;
     far.stdout.as_mut().unwrap().write_all(b"cut of").await.unwrap();
     (far.stdout, far.stderr) = (None, None);
-    let conclusion = greeted.run_marked(MARKER.into(), |_| Vec::new(), &BOUNDS, &mut Told(None), never()).await;
+    let conclusion =
+        greeted.run_marked(MARKER.into(), |_| Vec::new(), &BOUNDS, &mut Told(None), never()).await;
     assert_eq!((conclusion.code, conclusion.stop), (None, None));
     assert_eq!(conclusion.stdout.output.head, b"cut of");
     assert_eq!(conclusion.stderr.output.head, b"e");

@@ -55,6 +55,9 @@ impl Drop for Root {
     }
 }
 
+/// The lowest tag, in KiB: far beyond any memory, so that a program that looks at the bound finds nothing in its way.
+const FIRST_TAG: u64 = 1 << 40;
+
 /// The processes of one call.
 #[derive(Clone, Debug)]
 pub struct Family {
@@ -66,8 +69,7 @@ pub struct Family {
 impl Family {
     /// A family with a tag of its own, whose processes see `session_file` as `MCC_SESSION`.
     pub fn new(session_file: &str) -> Self {
-        // Far beyond any memory, so that a program that looks at the bound finds nothing in its way.
-        let tag = (1 << 40) | (rand::random::<u64>() & ((1 << 40) - 1));
+        let tag = FIRST_TAG | (rand::random::<u64>() & (FIRST_TAG - 1));
         Self { tag, variable: format!("MCC_SESSION={session_file}") }
     }
 
@@ -141,6 +143,12 @@ fn resident_set_limit(limits: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// Whether the text of `/proc/PID/limits` is that of a process of any call.
+#[cfg(test)]
+pub(super) fn has_tag(limits: &str) -> bool {
+    resident_set_limit(limits).is_some_and(|bytes| (FIRST_TAG..2 * FIRST_TAG).contains(&(bytes / 1024)))
+}
+
 /// Children of a process, by all of its threads.
 fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
@@ -148,7 +156,7 @@ fn children(process: &str) -> Vec<Pid> {
     for thread in threads.flatten() {
         match std::fs::read_to_string(thread.path().join("children")) {
             Ok(list) => {
-                children.extend(list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw))
+                children.extend(list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw));
             }
             // A kernel without CONFIG_PROC_CHILDREN; or the thread has just ended, then looking twice does no harm.
             Err(_) => return children_by_parent(process),

@@ -259,12 +259,11 @@ pub fn expand(text: &[u8], known: &Environment) -> Vec<u8> {
             Some(b'(') => match memchr::memchr(b')', rest) {
                 Some(end) => {
                     let name = std::str::from_utf8(&rest[1..end]).unwrap_or_default();
-                    match known.get(name) {
-                        Some(value) => expanded.extend_from_slice(value),
-                        None => {
-                            expanded.push(b'$');
-                            expanded.extend_from_slice(&rest[..=end]);
-                        }
+                    if let Some(value) = known.get(name) {
+                        expanded.extend_from_slice(value);
+                    } else {
+                        expanded.push(b'$');
+                        expanded.extend_from_slice(&rest[..=end]);
                     }
                     rest = &rest[end + 1..];
                 }

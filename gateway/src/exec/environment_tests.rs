@@ -29,8 +29,8 @@ fn resolve(env_from: &Value, env: &Value) -> Result<Vec<(String, String)>, EnvEr
     let env: Vec<EnvVar> = serde_json::from_value(env.clone()).unwrap();
     let mut base = Environment::default();
     base.set("HOME", b"/home/me".to_vec());
-    let resolved = resolver.resolve(base, &env_from, &env)?;
-    Ok(resolved
+    let environment = resolver.resolve(base, &env_from, &env)?;
+    Ok(environment
         .into_vars()
         .into_iter()
         .map(|(name, value)| (name, value.to_string_lossy().into_owned()))

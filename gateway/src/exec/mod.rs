@@ -8,6 +8,12 @@
 
 pub mod capture;
 #[cfg(any(test, feature = "testsuite"))]
+#[expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::return_self_not_must_use,
+    reason = "tests, built as a library for other test binaries"
+)]
 pub mod contract;
 pub mod conversation;
 pub mod descendants;
@@ -20,6 +26,8 @@ pub mod shell;
 mod workspace;
 mod write_back;
 
+#[cfg(test)]
+mod catalog_tests;
 #[cfg(test)]
 mod process_tests;
 

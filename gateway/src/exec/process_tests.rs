@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::contract::Harness;
 use super::contract::run::{Run, function, python, shell, text};
+use super::descendants::has_tag;
 use super::{ProcessExecutor, ProcessOptions};
 
 /// An executor whose calls leave their folders, if they do, where only this test looks.
@@ -49,13 +50,14 @@ fn processes() -> impl Iterator<Item = PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.join("cmdline").exists())
 }
 
-/// Whether a child of this process has ended and nobody has waited for it.
+/// Whether a process of a call, known by its tag, has ended and nobody has waited for it.
 fn zombies() -> bool {
     let this = std::process::id().to_string();
     processes().any(|pid| {
-        let stat = std::fs::read_to_string(pid.join("stat")).unwrap_or_default();
+        let read = |file: &str| std::fs::read_to_string(pid.join(file)).unwrap_or_default();
+        let stat = read("stat");
         let mut fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-        fields.next() == Some("Z") && fields.next() == Some(&this)
+        fields.next() == Some("Z") && fields.next() == Some(&this) && has_tag(&read("limits"))
     })
 }
 
@@ -224,8 +226,10 @@ async fn modules_are_found_beside_the_manifest_then_in_the_common_path() {
     fs_err::write(folder.path().join("both.py"), "def f(): return 'folder'").unwrap();
     fs_err::write(common.path().join("both.py"), "def f(): return 'common'").unwrap();
     fs_err::write(common.path().join("only.py"), "def f(): return 'common'").unwrap();
-    let executor =
-        ProcessExecutor::new(ProcessOptions { python_path: vec![common.path().into()], ..options(&temporary) });
+    let executor = ProcessExecutor::new(ProcessOptions {
+        python_path: vec![common.path().into()],
+        ..options(&temporary)
+    });
     for (name, expected) in [("both:f", "folder"), ("only:f", "common")] {
         let run = function(name, json!({}), "lib".into()).folder(folder.path().into());
         assert_eq!(run.result(&executor).await, json!(expected));
@@ -243,15 +247,21 @@ async fn a_tool_has_a_folder_of_its_own_and_none_of_the_server_s_variables() {
     let lines: Vec<&str> = output.lines().collect();
     let call = Path::new(lines[0]).parent().unwrap();
     assert_eq!(call.parent().unwrap(), temporary.path().canonicalize().unwrap());
-    assert_eq!(lines[..4], [
-        call.join("work").to_str().unwrap(),
-        call.join("tmp").to_str().unwrap(),
-        call.join("session").to_str().unwrap(),
-        "left",
-    ]);
-    let known = ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL", "MCC_SESSION"];
+    assert_eq!(
+        lines[..4],
+        [
+            call.join("work").to_str().unwrap(),
+            call.join("tmp").to_str().unwrap(),
+            call.join("session").to_str().unwrap(),
+            "left",
+        ]
+    );
+    let known =
+        ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ", "TERM", "SHELL", "MCC_SESSION"];
     // The shell adds some of its own.
-    let foreign = lines[4].split(' ').filter(|name| !known.contains(name) && !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    let foreign = lines[4]
+        .split(' ')
+        .filter(|name| !known.contains(name) && !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
     assert_eq!(foreign.filter(|name| !name.is_empty()).collect::<Vec<_>>(), Vec::<&str>::new());
     assert!(!call.exists());
     let run = shell("echo $TMPDIR").env(json!([{"name": "TMPDIR", "value": "/own"}]), json!([]), json!({}));
@@ -293,7 +303,11 @@ fn kills_everything() {
         let this = std::env::current_exe().unwrap();
         let output = unshare(&this.to_string_lossy(), &["--exact", NAME, "--nocapture"]).unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         return;
     }
     assert_eq!(std::process::id(), 1);

@@ -1,5 +1,7 @@
 //! The shell half of the conversation: the fixed program of the container, and what it is sent.
 
+use std::fmt::Write as _;
+
 use mcc_catalog::model::ResolvedLimits;
 
 use super::conversation::OnHangup;
@@ -85,17 +87,17 @@ fn ulimits(limits: &ResolvedLimits) -> String {
     if let Some(seconds) = limits.cpu_seconds {
         // One second between the soft and the hard bound, so that SIGXCPU says why.
         let hard = seconds.saturating_add(1);
-        text += &format!("ulimit -S -t {seconds} 2>/dev/null && ulimit -H -t {hard} 2>/dev/null\n");
+        let _ = writeln!(text, "ulimit -S -t {seconds} 2>/dev/null && ulimit -H -t {hard} 2>/dev/null");
     }
     if let Some(bytes) = limits.file_bytes {
-        text += &format!("ulimit -f {} 2>/dev/null\n", bytes.div_ceil(512));
+        let _ = writeln!(text, "ulimit -f {} 2>/dev/null", bytes.div_ceil(512));
     }
     if let Some(files) = limits.open_files {
-        text += &format!("ulimit -n {files} 2>/dev/null\n");
+        let _ = writeln!(text, "ulimit -n {files} 2>/dev/null");
     }
     if let Some(processes) = limits.processes {
         // bash has -u; dash and busybox have -p for the same, which is something else in bash.
-        text += &format!("ulimit -u {processes} 2>/dev/null || ulimit -p {processes} 2>/dev/null\n");
+        let _ = writeln!(text, "ulimit -u {processes} 2>/dev/null || ulimit -p {processes} 2>/dev/null");
     }
     text
 }

@@ -84,7 +84,7 @@ mod tests {
         let workspace = Workspace::create(parent.path()).unwrap();
         let inner = workspace.working_folder().join("a/b");
         fs_err::create_dir_all(&inner).unwrap();
-        fs_err::set_permissions(&inner, Permissions::from_mode(0)).unwrap();
+        fs_err::set_permissions(&inner, Permissions::from_mode(0o000)).unwrap();
         fs_err::set_permissions(inner.parent().unwrap(), Permissions::from_mode(0o500)).unwrap();
         workspace.remove();
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 0);

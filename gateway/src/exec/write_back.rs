@@ -65,25 +65,25 @@ mod tests {
 
     use super::*;
 
-    fn bag(value: Value) -> SessionBag {
+    fn bag(value: &Value) -> SessionBag {
         value.as_object().unwrap().clone()
     }
 
     fn lines(text: &str) -> Result<SessionChanges, String> {
-        read(SessionForm::Lines, text.as_bytes(), &bag(json!({"a": 1, "b": "x"})))
+        read(SessionForm::Lines, text.as_bytes(), &bag(&json!({"a": 1, "b": "x"})))
     }
 
     #[test]
     fn only_differences_are_changes() {
         let changes = lines("a=1\nb=\"y\"\nc={\"k\": [null]}\n\nd=null").unwrap();
-        assert_eq!(changes.set, bag(json!({"b": "y", "c": {"k": [null]}, "d": null})));
+        assert_eq!(changes.set, bag(&json!({"b": "y", "c": {"k": [null]}, "d": null})));
         assert!(changes.deleted.is_empty());
     }
 
     #[test]
     fn an_empty_value_deletes_and_the_last_line_holds() {
         let changes = lines("a=\nz=\nb=\nb=5\n").unwrap();
-        assert_eq!(changes.set, bag(json!({"b": 5})));
+        assert_eq!(changes.set, bag(&json!({"b": 5})));
         assert_eq!(changes.deleted, ["a"]);
     }
 
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn reads_the_changes_of_the_python_runner() {
         let section = br#"{"set":{"a":2,"b":"x"},"deleted":["b","c"]}"#;
-        let changes = read(SessionForm::Json, section, &bag(json!({"a": 1, "b": "x"}))).unwrap();
-        assert_eq!(changes.set, bag(json!({"a": 2})));
+        let changes = read(SessionForm::Json, section, &bag(&json!({"a": 1, "b": "x"}))).unwrap();
+        assert_eq!(changes.set, bag(&json!({"a": 2})));
         assert_eq!(changes.deleted, ["b"]);
     }
 }
