@@ -39,7 +39,8 @@ pub struct GatewayConfig {
     pub keep_outcomes: Duration,
     /// How long scratchpads live after their last write.
     pub session_ttl: Duration,
-    /// MCP sessions (protocol revisions before 2026-07-28) open at the same time.
+    /// MCP sessions (protocol revisions before 2026-07-28) open at the same time, each about 60 KB; one more ends the
+    /// longest idle.
     pub max_mcp_sessions: usize,
     /// Time without a request or an open stream after which an MCP session ends.
     pub mcp_session_idle: Duration,
@@ -77,7 +78,7 @@ impl Default for GatewayConfig {
             kept_output_bytes: 64 << 20,
             keep_outcomes: Duration::from_secs(10 * 60),
             session_ttl: Duration::from_secs(24 * 3600),
-            max_mcp_sessions: 10_000,
+            max_mcp_sessions: 2_000,
             mcp_session_idle: Duration::from_secs(3600),
             list_ttl: Duration::from_secs(5 * 60),
             task_after: Duration::from_millis(250),
