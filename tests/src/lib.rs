@@ -5,6 +5,7 @@
 //!       └─> workspace: where things are
 //! ```
 
+pub mod http;
 pub mod in_process;
 pub mod server;
 pub mod walk;

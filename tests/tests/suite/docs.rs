@@ -1,5 +1,7 @@
 //! Pages that must say everything there is.
 
+use std::process::Command;
+
 use mcc_tests::workspace;
 
 /// Every reason of a problem or condition has a line in `docs/reasons.md`.
@@ -14,5 +16,23 @@ fn every_reason_is_documented() -> anyhow::Result<()> {
     let missing: Vec<&str> =
         reasons.into_iter().filter(|reason| !page.contains(&format!("`{reason}`"))).collect();
     assert!(missing.is_empty(), "docs/reasons.md says nothing about {}", missing.join(", "));
+    Ok(())
+}
+
+/// Every command has a line in `docs/cli.md`.
+#[test]
+fn every_command_is_documented() -> anyhow::Result<()> {
+    let help = Command::new(workspace::program("mcc")?).arg("--help").output()?;
+    let help = String::from_utf8(help.stdout)?;
+    let page = fs_err::read_to_string(workspace::root().join("docs/cli.md"))?;
+    let (_, commands) = help.split_once("Commands:\n").unwrap_or_default();
+    let (commands, _) = commands.split_once("\n\n").unwrap_or((commands, ""));
+    // Names stand after two spaces; further lines of a description after more.
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "help").collect();
+    assert!(names.len() > 5, "no commands found in: {help}");
+    let missing: Vec<&str> =
+        names.into_iter().filter(|name| !page.contains(&format!("`mcc {name}"))).collect();
+    assert!(missing.is_empty(), "docs/cli.md says nothing about {}", missing.join(", "));
     Ok(())
 }

@@ -3,6 +3,8 @@
 mod clients;
 mod conformance;
 mod docs;
+mod examples;
 mod fuzz;
 mod layout;
 mod permission;
+mod reload;
