@@ -41,7 +41,7 @@ class Walk:
     async def run(self, client: Client, step: dict) -> list[str]:
         self.reply, self.asked, self.progressed = step.get("answer"), None, False
         if "list" in step:
-            return await self.list(client, step["list"])
+            return await self.listing(client, step["list"])
         if "prompt" in step:
             result = await client.get_prompt(step["prompt"], step["arguments"])
             return [f"{message.role}: {message.content.text}" for message in result.messages]
@@ -58,7 +58,7 @@ class Walk:
             return result.completion.values
         return await self.call(client, step)
 
-    async def list(self, client: Client, what: str) -> list[str]:
+    async def listing(self, client: Client, what: str) -> list[str]:
         if what == "tools":
             tools = (await client.list_tools()).tools
             return [

@@ -59,6 +59,7 @@ impl Executor for Pretender {
             stderr: Capture::default(),
             result: None,
             session: SessionChanges::default(),
+            session_problem: None,
             startup: Duration::ZERO,
             duration: Duration::ZERO,
         }
