@@ -1,5 +1,7 @@
 //! The suites that cross crates.
 
+#![expect(clippy::unwrap_used, reason = "everything here is a test")]
+
 mod clients;
 mod conformance;
 mod docs;
