@@ -4,15 +4,20 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::analyze::content_length;
+
 /// Most clauses; what is left stays in the last one. Each costs a search.
 const MOST: usize = 12;
 /// A piece of fewer words joins the one before it.
 const FEWEST_WORDS: usize = 3;
+/// So does one with fewer words that aren't stop words.
+const FEWEST_CONTENT_WORDS: usize = 2;
 
 /// The clauses of a request, in order; one for a request with a single intent.
 ///
 /// Cut at sentence ends, new lines, `;`, `, and`, then / and then / also / additionally / furthermore / after that /
-/// finally, the stops of Chinese and Japanese, and at a plain ` and ` when every piece keeps at least three words.
+/// finally, the stops of Chinese and Japanese, and at a plain ` and ` when every piece keeps at least three words. A
+/// piece that says too little for a search of its own joins the one before it.
 pub fn split(text: &str) -> Vec<&str> {
     static CUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
@@ -30,7 +35,7 @@ pub fn split(text: &str) -> Vec<&str> {
     let mut clauses: Vec<&str> = Vec::new();
     for piece in joined(text, cut) {
         let pieces: Vec<&str> = and.split(piece).collect();
-        if pieces.len() > 1 && pieces.iter().all(|piece| words(piece) >= FEWEST_WORDS) {
+        if pieces.len() > 1 && pieces.iter().all(|piece| is_clause(piece)) {
             clauses.extend(pieces);
         } else {
             clauses.push(piece);
@@ -53,7 +58,7 @@ fn joined<'a>(text: &'a str, cut: &Regex) -> Vec<&'a str> {
             continue;
         }
         match pieces.last_mut() {
-            Some(before) if words(piece) < FEWEST_WORDS || words(before) < FEWEST_WORDS => {
+            Some(before) if !is_clause(piece) || !is_clause(before) => {
                 *before = &text[offset(text, before)..offset(text, piece) + piece.len()];
             }
             _ => pieces.push(piece),
@@ -67,10 +72,15 @@ fn offset(text: &str, piece: &str) -> usize {
     piece.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// Words; in scripts without spaces, two characters count as one.
+/// Words of any kind; in scripts without spaces, two characters count as one.
 fn words(text: &str) -> usize {
     let unspaced = text.chars().filter(|c| u32::from(*c) >= 0x2E80).count();
     text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count().max(unspaced / 2)
+}
+
+/// Whether a piece says what is wanted: "Thanks a lot" and "This is ridiculous" don't.
+fn is_clause(piece: &str) -> bool {
+    words(piece) >= FEWEST_WORDS && content_length(piece) >= FEWEST_CONTENT_WORDS
 }
 
 #[cfg(test)]

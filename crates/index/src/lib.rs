@@ -19,7 +19,16 @@ pub mod evaluate;
 pub mod fusion;
 mod memory;
 pub mod names;
+#[cfg(feature = "testsuite")]
+pub mod testsuite;
 
 pub use document::dense_text;
-pub use embed::StaticEmbedder;
+#[cfg(feature = "minilm")]
+pub use embed::MiniLmEmbedder;
+pub use embed::{EndpointEmbedder, EndpointSettings, StaticEmbedder};
 pub use memory::MemoryIndex;
+
+/// Folder of the MiniLM weights: `$MCC_MODEL_DIR`, if set. Nothing is ever downloaded at run time.
+pub fn model_folder() -> Option<std::path::PathBuf> {
+    std::env::var_os("MCC_MODEL_DIR").filter(|folder| !folder.is_empty()).map(Into::into)
+}

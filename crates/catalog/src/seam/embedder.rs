@@ -39,9 +39,9 @@ pub trait Embedder: Send + Sync {
     fn dimensions(&self) -> usize;
     /// Factor of the cosine in the fused score (SEARCH.md: 8 for the static table and for MiniLM).
     fn weight(&self) -> f32;
-    /// Share of the best clause in the score of a request with several intents, 0 to 1.
+    /// Share of the best clause in the cosine part of the score of a request with several intents, 0 to 1.
     fn clause_share(&self) -> f32 {
-        0.35
+        0.5
     }
     /// Whether the model knows other languages than English. If not, requests in other letters are ranked by words alone.
     fn multilingual(&self) -> bool {

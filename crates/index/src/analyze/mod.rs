@@ -23,28 +23,66 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Changes whenever terms or their weights change: an index of another version has to be rebuilt.
 pub const VERSION: u32 = 1;
 
+/// Where a term of a word comes from: indexes weigh them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The word's stem, or an n-gram.
+    Stem,
+    /// The word as it was written.
+    Surface,
+    /// Two neighbours written as one word (`webpage` of "web page").
+    Joined,
+}
+
 /// A word of a text with the terms it is found by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The word, lower case.
     pub text: String,
-    /// Its terms: the word itself, and its stem (a query of unknown language: its stems).
-    pub terms: Vec<u32>,
-    /// Whether its parts are listed too: it then adds terms but no length.
-    pub whole: bool,
+    /// Its terms: stems, and the word as it was written.
+    pub terms: Vec<(u32, Origin)>,
+    /// Whether it only repeats words listed before it: it then adds terms but no length.
+    pub repeats: bool,
 }
 
-/// The words of a tool's text without stop words, of all its fields together: the language is judged by all of them.
+/// What a field of a tool holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Names, mostly made of English words whatever language the tool is described in.
+    Identifiers,
+    /// Sentences.
+    Prose,
+    /// Sentences about a part of the tool: stems are enough of them.
+    Detail,
+}
+
+/// The words of a tool's fields without stop words. The language is judged by all fields together.
 ///
 /// A field whose words are all stop words keeps them.
-pub fn fields<const N: usize>(texts: [&str; N]) -> [Vec<Word>; N] {
-    let raw = texts.map(split::split);
-    let all: Vec<RawWord> = raw.iter().flatten().cloned().collect();
+pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
+    let raw = texts.map(|(text, content)| (split::split(text), content));
+    let all: Vec<RawWord> = raw.iter().flat_map(|(words, _)| words).cloned().collect();
     let language = match language::detect(&all) {
         Evidence::Is(language) => language,
         Evidence::Unknown => Language::English,
     };
-    raw.map(|words| analyze(&words, stops(language), &[language]))
+    let stops = stops(language);
+    raw.map(|(words, content)| {
+        let languages: &[Language] = match content {
+            Content::Identifiers if language != Language::English => &[Language::English, language],
+            _ => &[language],
+        };
+        let words = content_words(words, stops);
+        let mut analysed: Vec<Word> = words.iter().map(|word| analyze(word, languages)).collect();
+        if content == Content::Detail {
+            for word in &mut analysed {
+                word.terms.retain(|&(_, origin)| origin == Origin::Stem);
+            }
+        } else {
+            analysed.extend(pairs(&words, JOINED, &languages[..1]));
+        }
+        analysed
+    })
 }
 
 /// The words of a request without stop words; a request of stop words alone keeps them.
@@ -53,12 +91,35 @@ pub fn fields<const N: usize>(texts: [&str; N]) -> [Vec<Word>; N] {
 /// language have will meet anything.
 pub fn query(text: &str) -> Vec<Word> {
     let raw = split::split(text);
-    match language::detect(&raw) {
-        Evidence::Is(Language::English) => analyze(&raw, stops(Language::English), &[Language::English]),
-        Evidence::Is(language) => analyze(&raw, stops(language), &[Language::English, language]),
-        Evidence::Unknown => analyze(&raw, stops(Language::English), &language::LATIN),
+    let (language, languages): (_, &[Language]) = match language::detect(&raw) {
+        Evidence::Is(Language::English) => (Language::English, &[Language::English]),
+        Evidence::Is(language) => (language, &[Language::English, language]),
+        Evidence::Unknown => (Language::English, &language::LATIN),
+    };
+    let raw = content_words(raw, stops(language));
+    let pairs = pairs(&raw, "", &[Language::English]);
+    let mut words: Vec<Word> = raw.iter().map(|word| analyze(word, languages)).collect();
+    for (word, raw) in words.iter_mut().zip(&raw) {
+        if raw.form != Form::Gram {
+            word.terms.push((term_id(JOINED, &fold(&Language::English.stem(&raw.text))), Origin::Joined));
+        }
     }
+    words.extend(pairs);
+    words
 }
+
+/// How many words of a request say what is wanted. Cheap.
+pub(crate) fn content_length(text: &str) -> usize {
+    content_words(split::split(text), stops(Language::English))
+        .iter()
+        .filter(|word| word.form != Form::Whole)
+        .count()
+}
+
+/// Prefix of words that are two in the text.
+const JOINED: &str = "+";
+/// Prefix of words as they were written.
+const SURFACE: &str = "=";
 
 /// Stop words of a text in `language` are those of its language and the English ones; a word in another script is
 /// judged by its own language's list.
@@ -67,35 +128,72 @@ fn stops(language: Language) -> u32 {
     !latin & !stopwords::bit(Language::Turkish) | stopwords::bit(language) | stopwords::bit(Language::English)
 }
 
-fn analyze(raw: &[RawWord], stops: u32, languages: &[Language]) -> Vec<Word> {
+/// Without stop words, unless nothing else is there.
+fn content_words(mut raw: Vec<RawWord>, stops: u32) -> Vec<RawWord> {
     let is_stop = |word: &RawWord| word.form != Form::Gram && stopwords::languages(&word.text) & stops != 0;
-    let keep_all = raw.iter().all(|word| is_stop(word) || word.form == Form::Whole);
-    raw.iter()
-        .filter(|word| keep_all || !is_stop(word))
-        .map(|word| Word {
-            terms: terms(word, languages),
-            whole: word.form == Form::Whole,
-            text: word.text.clone(),
-        })
-        .collect()
+    if !raw.iter().all(|word| is_stop(word) || word.form == Form::Whole) {
+        raw.retain(|word| !is_stop(word));
+    }
+    raw
 }
 
-/// The word's own term, then its stems'. A stem equal to its word gives no second term in English; the stems of the
-/// other languages are terms of their own.
-fn terms(word: &RawWord, languages: &[Language]) -> Vec<u32> {
-    let text = word.text.split('\'').next().unwrap_or_default();
-    let text = if text.is_empty() { word.text.as_str() } else { text };
-    let mut terms = vec![term_id("", &fold(text))];
-    if word.form == Form::Gram || !text.chars().any(char::is_alphabetic) {
-        return terms;
+fn analyze(word: &RawWord, languages: &[Language]) -> Word {
+    Word {
+        terms: terms(&word.text, word.form, languages),
+        repeats: word.form == Form::Whole,
+        text: word.text.clone(),
     }
+}
+
+/// Neighbouring words as one, so that "web pages" and "webpage" meet. The side of the tool and the side of the request
+/// use different prefixes: a pair meets a word, but a pair doesn't meet a pair (that would rank phrases up).
+fn pairs(words: &[RawWord], prefix: &str, languages: &[Language]) -> Vec<Word> {
+    let parts: Vec<&RawWord> = words.iter().filter(|word| word.form == Form::Word).collect();
+    let mut pairs = Vec::new();
+    for pair in parts.windows(2) {
+        let [first, second] = pair else { continue };
+        let plain = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+        if first.text == second.text
+            || !plain(&first.text)
+            || !plain(&second.text)
+            || first.text.len() + second.text.len() > LONGEST_PAIR
+        {
+            continue;
+        }
+        let text = format!("{}{}", first.text, second.text);
+        let terms = languages
+            .iter()
+            .map(|language| {
+                (
+                    term_id(&format!("{prefix}{}", language.code()), &fold(&language.stem(&text))),
+                    Origin::Joined,
+                )
+            })
+            .collect();
+        pairs.push(Word { text, terms, repeats: true });
+    }
+    pairs
+}
+
+/// Longest word that is looked for in two pieces, in bytes.
+const LONGEST_PAIR: usize = 24;
+
+/// The word's stems, then the word as it was written. The stems of different languages are different terms.
+fn terms(text: &str, form: Form, languages: &[Language]) -> Vec<(u32, Origin)> {
+    if form == Form::Gram || !text.chars().any(char::is_alphabetic) {
+        return vec![(term_id("", &fold(text)), Origin::Stem)];
+    }
+    // The English possessive.
+    let text = text.split('\'').find(|part| !part.is_empty()).unwrap_or(text);
     let by_script = language::of_script(text);
+    let mut terms = Vec::with_capacity(2);
     for &language in by_script.as_ref().map_or(languages, std::slice::from_ref) {
-        let term = term_id(language.code(), &fold(&language.stem(text)));
+        let term = (term_id(language.code(), &fold(&language.stem(text))), Origin::Stem);
         if !terms.contains(&term) {
             terms.push(term);
         }
     }
+    terms.push((term_id(SURFACE, &fold(text)), Origin::Surface));
     terms
 }
 

@@ -53,7 +53,8 @@ impl MemoryIndex {
         let snapshot = self.snapshot.load();
         let mut unmatched: Vec<String> = Vec::new();
         for word in analyze::query(request) {
-            if !word.whole && !unmatched.contains(&word.text) && !snapshot.has_any(&word.terms, visibility) {
+            if !word.repeats && !unmatched.contains(&word.text) && !snapshot.has_any(&word.terms, visibility)
+            {
                 unmatched.push(word.text);
             }
         }

@@ -9,6 +9,7 @@ use mcc_catalog::seam::Hit;
 use super::segment::Segment;
 use super::top::Top;
 use super::vectors::dot;
+use crate::analyze::Origin;
 use crate::bm25f::idf;
 use crate::fusion::{LEG, Legs, Plan, Weights, fuse};
 
@@ -117,13 +118,7 @@ impl Snapshot {
         limit: usize,
     ) -> Vec<Hit> {
         let seen = self.seen(visibility);
-        let dense = seen.dense(vectors);
-        let legs: Vec<Legs<u32>> = plan
-            .parts
-            .iter()
-            .zip(dense)
-            .map(|(part, dense)| Legs { sparse: seen.sparse(&part.terms), dense })
-            .collect();
+        let legs = Legs { sparse: seen.sparse(&plan.terms), dense: seen.dense(vectors) };
         let named = plan.mentions.resolve(|name| seen.named(name));
         let mut found = fuse(plan, &legs, &named, weights);
         if let Some(min_score) = min_score {
@@ -135,10 +130,10 @@ impl Snapshot {
     }
 
     /// Whether a visible document has one of these terms.
-    pub(super) fn has_any(&self, terms: &[u32], visibility: &Visibility) -> bool {
+    pub(super) fn has_any(&self, terms: &[(u32, Origin)], visibility: &Visibility) -> bool {
         let seen = self.seen(visibility);
         seen.views.iter().any(|(view, _, admitted)| {
-            terms.iter().any(|&term| view.segment.postings(term).any(|(id, _)| admitted.has(id)))
+            terms.iter().any(|&(term, _)| view.segment.postings(term).any(|(id, _)| admitted.has(id)))
         })
     }
 
