@@ -6,6 +6,7 @@
 
 mod bench;
 mod generate;
+mod model;
 mod workspace;
 
 use std::process::ExitCode;
@@ -26,12 +27,15 @@ enum Task {
     Bench(bench::Args),
     /// Write the generated files of the repository, or check that they are up to date.
     Generate(generate::Args),
+    /// Fetch the weights of the optional embedder all-MiniLM-L6-v2.
+    Model(model::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
         Task::Generate(args) => generate::run(&args),
+        Task::Model(args) => model::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -64,7 +64,8 @@ fn fetch(python: &str, work: &Path, folder: &Path) -> Result<()> {
 
 fn call(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("{program} can't be started; name one with --python"))?;
+    let status =
+        command.status().with_context(|| format!("{program} can't be started; name one with --python"))?;
     if !status.success() {
         bail!("{command:?} failed: {status}");
     }

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: figures, for people as a table and for programs as JSON.
 
 pub mod mcp;
+mod retrieval;
+mod search;
 
 use clap::{Subcommand, ValueEnum};
 
@@ -15,6 +17,10 @@ pub struct Args {
 enum Bench {
     /// Requests a second and latency over MCP, against a bare rmcp server in the same run; memory and load time.
     Mcp(mcp::Args),
+    /// nDCG@10, recall and MRR on the public tool-retrieval sets of the shared data.
+    Retrieval(retrieval::Args),
+    /// Load time, memory, p50 and p99 of searches in this process.
+    Search(search::Args),
     /// The bare server that `mcp` measures against.
     #[command(hide = true)]
     Echo,
@@ -34,6 +40,15 @@ pub enum Format {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     match &args.bench {
         Bench::Mcp(args) => mcp::run(args),
+        Bench::Retrieval(args) => runtime()?.block_on(retrieval::run(args)),
+        Bench::Search(args) => runtime()?.block_on(search::run(args)),
         Bench::Echo => mcp::echo::run(),
     }
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    if cfg!(debug_assertions) {
+        eprintln!("note: a build without optimisation; use cargo run --release -p xtask -- bench …");
+    }
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }

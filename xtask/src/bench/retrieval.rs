@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::Format;
 
-#[derive(ClapArgs)]
-pub(crate) struct Args {
+/// Arguments.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
     /// Embedders to measure.
     #[arg(long, value_delimiter = ',', default_value = "static")]
     embedder: Vec<EmbedderName>,
@@ -21,11 +22,11 @@ pub(crate) struct Args {
     #[arg(long, env = "MCC_MODEL_DIR", default_value = "models/minilm")]
     model_dir: PathBuf,
     /// How the figures are printed.
-    #[arg(short, long, value_enum, default_value = "table")]
+    #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum EmbedderName {
     Static,
     Minilm,
@@ -48,14 +49,17 @@ struct SetReport {
     figures: Figures,
 }
 
-pub(crate) async fn run(args: &Args) -> Result<()> {
-    let shared = shared_folder().context("no shared data: set MCC_SHARED to the folder that holds data/retrieval")?;
+/// Runs it.
+pub async fn run(args: &Args) -> Result<()> {
+    let shared =
+        shared_folder().context("no shared data: set MCC_SHARED to the folder that holds data/retrieval")?;
     let mut reports = Vec::new();
     for &name in &args.embedder {
         let embedder = embedder(name, args)?;
         let mut sets = Vec::new();
         for set in SETS {
-            let set = Dataset::load(&shared.join("data/retrieval").join(set)).with_context(|| format!("set {set}"))?;
+            let set = Dataset::load(&shared.join("data/retrieval").join(set))
+                .with_context(|| format!("set {set}"))?;
             let index = MemoryIndex::new(Arc::clone(&embedder));
             index.replace(set.tools.clone()).await?;
             let figures = measure(&index, &set).await?;
@@ -86,7 +90,10 @@ fn embedder(name: EmbedderName, args: &Args) -> Result<Arc<dyn Embedder>> {
 
 fn print(report: &Report) {
     println!("{}: mean nDCG@10 {:.4}", report.embedder, report.mean_ndcg_10);
-    println!("{:15} {:>6} {:>8} {:>8} {:>9} {:>9} {:>6}", "set", "tools", "queries", "nDCG@10", "recall@5", "recall@10", "MRR");
+    println!(
+        "{:15} {:>6} {:>8} {:>8} {:>9} {:>9} {:>6}",
+        "set", "tools", "queries", "nDCG@10", "recall@5", "recall@10", "MRR"
+    );
     for SetReport { set, tools, figures } in &report.sets {
         println!(
             "{set:15} {tools:>6} {:>8} {:>8.4} {:>9.4} {:>9.4} {:>6.4}",

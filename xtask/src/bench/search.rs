@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::Format;
 
-#[derive(ClapArgs)]
-pub(crate) struct Args {
+/// Arguments.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
     /// Numbers of tools.
     #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000")]
     tools: Vec<usize>,
@@ -21,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 2000)]
     searches: usize,
     /// How the figures are printed.
-    #[arg(short, long, value_enum, default_value = "table")]
+    #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
 
@@ -49,7 +50,8 @@ struct Percentiles {
     p99_us: u128,
 }
 
-pub(crate) async fn run(args: &Args) -> Result<()> {
+/// Runs it.
+pub async fn run(args: &Args) -> Result<()> {
     let embedder = Arc::new(StaticEmbedder::bundled()?);
     let mut reports = Vec::new();
     for &size in &args.tools {
@@ -120,7 +122,10 @@ fn resident_mib() -> Option<u64> {
 }
 
 fn print(reports: &[Report]) {
-    println!("{:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}", "tools", "load ms", "update µs", "all p50/p99 µs", "tenth p50/p99 µs", "3 clauses p50/p99", "RSS MiB");
+    println!(
+        "{:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}",
+        "tools", "load ms", "update µs", "all p50/p99 µs", "tenth p50/p99 µs", "3 clauses p50/p99", "RSS MiB"
+    );
     for report in reports {
         let pair = |percentiles: &Percentiles| format!("{}/{}", percentiles.p50_us, percentiles.p99_us);
         println!(

@@ -14,7 +14,10 @@ fn tools() -> Vec<ToolDocument> {
     let lines: Vec<Line> = serde_json::from_str(include_str!("tools.json")).unwrap();
     lines
         .into_iter()
-        .map(|(group, name, description, params)| ToolDocument { params, ..tool(&[&group], &name, &description) })
+        .map(|(group, name, description, params)| ToolDocument {
+            params,
+            ..tool(&[&group], &name, &description)
+        })
         .collect()
 }
 
@@ -30,9 +33,16 @@ async fn first(index: &dyn ToolIndex, text: &str) -> String {
 async fn question_words_do_not_rank() {
     let mut tools = tools();
     // A tool full of question words.
-    tools.push(tool(&["quiz"], "ask", "What is it? Who can it be, when and where? How would you find out, please?"));
+    tools.push(tool(
+        &["quiz"],
+        "ask",
+        "What is it? Who can it be, when and where? How would you find out, please?",
+    ));
     let index = index(&tools).await;
-    assert_eq!(first(&index, "Could you please tell me what it will cost when I convert my currency?").await, "finance.convert_currency");
+    assert_eq!(
+        first(&index, "Could you please tell me what it will cost when I convert my currency?").await,
+        "finance.convert_currency"
+    );
     assert_eq!(first(&index, "who are the members and where is the channel").await, "slack.list_members");
     assert!(!keys(&index, "what would the weather be like", 3).await.contains(&"quiz.ask".to_owned()));
 }
@@ -146,10 +156,22 @@ async fn no_slot_stays_empty() {
 async fn several_intents() {
     let index = usual().await;
     for (query, right) in [
-        ("Find flights to Rome, book a hotel there for three nights, and rent a car at the airport", &["travel.search_flights", "travel.book_hotel", "travel.rent_car"] as &[&str]),
-        ("Transcribe the recording, then summarize it and send it by e-mail to the customer. Also put an appointment into my calendar", &["media.transcribe", "text.summarize", "mail.send_mail", "calendar.create_event"]),
-        ("Take a screenshot of the website; resize the picture; post it to the design channel", &["web.take_screenshot", "media.resize_image", "slack.post_message"]),
-        ("What is the price of the share? Convert it to euros and write an invoice for the customer", &["finance.stock_price", "finance.convert_currency", "finance.create_invoice"]),
+        (
+            "Find flights to Rome, book a hotel there for three nights, and rent a car at the airport",
+            &["travel.search_flights", "travel.book_hotel", "travel.rent_car"] as &[&str],
+        ),
+        (
+            "Transcribe the recording, then summarize it and send it by e-mail to the customer. Also put an appointment into my calendar",
+            &["media.transcribe", "text.summarize", "mail.send_mail", "calendar.create_event"],
+        ),
+        (
+            "Take a screenshot of the website; resize the picture; post it to the design channel",
+            &["web.take_screenshot", "media.resize_image", "slack.post_message"],
+        ),
+        (
+            "What is the price of the share? Convert it to euros and write an invoice for the customer",
+            &["finance.stock_price", "finance.convert_currency", "finance.create_invoice"],
+        ),
     ] {
         let found = keys(&index, query, 8).await;
         for key in right {
@@ -161,10 +183,17 @@ async fn several_intents() {
 #[tokio::test]
 async fn several_names() {
     let index = usual().await;
-    let mut found = keys(&index, "slack.post_message, createPullRequest, reverse geocode and expire-key", 4).await;
+    let mut found =
+        keys(&index, "slack.post_message, createPullRequest, reverse geocode and expire-key", 4).await;
     found.sort_unstable();
-    assert_eq!(found, ["geo.reverse_geocode", "github.createPullRequest", "redis.expire_key", "slack.post_message"]);
-    assert_eq!(first(&index, "call `jira.add_comment` with the text 'the flight search is broken'").await, "jira.add_comment");
+    assert_eq!(
+        found,
+        ["geo.reverse_geocode", "github.createPullRequest", "redis.expire_key", "slack.post_message"]
+    );
+    assert_eq!(
+        first(&index, "call `jira.add_comment` with the text 'the flight search is broken'").await,
+        "jira.add_comment"
+    );
 }
 
 #[tokio::test]
@@ -205,7 +234,12 @@ async fn scripts_without_spaces() {
 async fn unrelated_tools_do_not_surface() {
     let index = usual().await;
     let caller = visibility(&["dns"], &[], &[]);
-    let query = |text: &str, min_score| Query { text: text.to_owned(), min_score, limit: 10, visibility: caller.clone() };
+    let query = |text: &str, min_score| Query {
+        text: text.to_owned(),
+        min_score,
+        limit: 10,
+        visibility: caller.clone(),
+    };
     let alone = index.search(&query("bake a chocolate cake", None)).await.unwrap();
     assert!(alone.iter().all(|hit| hit.score < 3.0), "{alone:?}");
     assert!(index.search(&query("bake a chocolate cake", Some(3.0))).await.unwrap().is_empty());

@@ -21,7 +21,8 @@ struct Tool {
 
 /// 488 English tools of the public sets.
 fn english(test: &str) -> Option<Vec<ToolDocument>> {
-    let tools = sets(test)?.into_iter().rev().flat_map(|set| set.tools).filter(|tool| tool.description.is_ascii());
+    let tools =
+        sets(test)?.into_iter().rev().flat_map(|set| set.tools).filter(|tool| tool.description.is_ascii());
     Some(tools.take(488).collect())
 }
 
