@@ -50,7 +50,15 @@ const CHINESE_STOPS: [&str; 36] = [
 /// Pairs of neighbours; a run of one character gives that character. In Japanese text a Chinese character whose
 /// neighbours are no Chinese characters is given alone too: it is the stem of an inflected word (送 of 送る and 送って).
 /// Pairs of hiragana alone are grammar, and left out where the run has anything else.
-pub(super) fn push(run: &[char], words: &mut Vec<RawWord>) {
+///
+/// With `characters` (on the side of the tool) every Chinese character is given alone too, so that a request of a
+/// single character finds the words it is in.
+pub(super) fn push(run: &[char], characters: bool, words: &mut Vec<RawWord>) {
+    if characters && run.len() > 1 {
+        for c in run.iter().filter(|&&c| class(c) == CharClass::Han) {
+            words.push(RawWord { text: c.to_string(), form: Form::Character });
+        }
+    }
     for piece in content(run) {
         let clusters = clusters(piece);
         if let [only] = clusters.as_slice() {
@@ -127,7 +135,7 @@ mod tests {
 
     fn grams(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        push(&text.chars().collect::<Vec<_>>(), &mut words);
+        push(&text.chars().collect::<Vec<_>>(), false, &mut words);
         words.into_iter().map(|word| word.text).collect()
     }
 

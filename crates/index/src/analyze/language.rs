@@ -40,24 +40,26 @@ pub enum Language {
 }
 
 /// The languages in Latin letters that are told apart by their function words.
+///
+/// In the order in which ties are decided: by how many people speak them.
 pub(super) const LATIN: [Language; 17] = [
     Language::English,
-    Language::Catalan,
-    Language::Czech,
-    Language::Danish,
-    Language::Dutch,
-    Language::Finnish,
+    Language::Spanish,
     Language::French,
     Language::German,
-    Language::Hungarian,
+    Language::Portuguese,
     Language::Indonesian,
     Language::Italian,
-    Language::Norwegian,
     Language::Polish,
-    Language::Portuguese,
+    Language::Dutch,
     Language::Romanian,
-    Language::Spanish,
     Language::Swedish,
+    Language::Czech,
+    Language::Hungarian,
+    Language::Danish,
+    Language::Norwegian,
+    Language::Finnish,
+    Language::Catalan,
 ];
 
 /// Turkish is told by its letters, so that its few short function words can't be mistaken.
@@ -248,7 +250,7 @@ fn letters(language: Language) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::split::split;
+    use super::super::split::{Side, split};
     use super::*;
 
     #[test]
@@ -258,6 +260,7 @@ mod tests {
             ("Rechnung an den Kunden verschicken und drucken", Language::German),
             ("Übersetzt einen Text in eine andere Sprache", Language::German),
             ("Envía una factura al cliente por correo", Language::Spanish),
+            ("Traduce un texto a otro idioma conservando el tono", Language::Spanish),
             ("Envoie une facture au client par courriel", Language::French),
             ("Invia una fattura al cliente con la posta", Language::Italian),
             ("Envia uma fatura para o cliente, não por correio", Language::Portuguese),
@@ -266,9 +269,9 @@ mod tests {
             ("Wyślij fakturę do klienta i wydrukuj ją", Language::Polish),
             ("Müşteriye bir fatura gönder ve yazdır, sonra sakla, çağrı için", Language::Turkish),
         ] {
-            assert_eq!(detect(&split(text)), Evidence::Is(language), "{text}");
+            assert_eq!(detect(&split(text, Side::Request)), Evidence::Is(language), "{text}");
         }
-        assert_eq!(detect(&split("factura cliente")), Evidence::Unknown);
+        assert_eq!(detect(&split("factura cliente", Side::Request)), Evidence::Unknown);
     }
 
     #[test]

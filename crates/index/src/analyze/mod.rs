@@ -17,7 +17,7 @@ pub use language::Language;
 pub(crate) use script::latin_share;
 
 use language::Evidence;
-use split::{Form, RawWord};
+use split::{Form, RawWord, Side};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Changes whenever terms or their weights change: an index of another version has to be rebuilt.
@@ -60,7 +60,7 @@ pub enum Content {
 ///
 /// A field whose words are all stop words keeps them.
 pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
-    let raw = texts.map(|(text, content)| (split::split(text), content));
+    let raw = texts.map(|(text, content)| (split::split(text, Side::Tool), content));
     let all: Vec<RawWord> = raw.iter().flat_map(|(words, _)| words).cloned().collect();
     let language = match language::detect(&all) {
         Evidence::Is(language) => language,
@@ -90,7 +90,7 @@ pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
 /// Where nothing tells the language, each word is stemmed as each language would: only the stems that tools in that
 /// language have will meet anything.
 pub fn query(text: &str) -> Vec<Word> {
-    let raw = split::split(text);
+    let raw = split::split(text, Side::Request);
     let (language, languages): (_, &[Language]) = match language::detect(&raw) {
         Evidence::Is(Language::English) => (Language::English, &[Language::English]),
         Evidence::Is(language) => (language, &[Language::English, language]),
@@ -100,7 +100,7 @@ pub fn query(text: &str) -> Vec<Word> {
     let pairs = pairs(&raw, "", &[Language::English]);
     let mut words: Vec<Word> = raw.iter().map(|word| analyze(word, languages)).collect();
     for (word, raw) in words.iter_mut().zip(&raw) {
-        if raw.form != Form::Gram {
+        if matches!(raw.form, Form::Word | Form::Whole) {
             word.terms.push((term_id(JOINED, &fold(&Language::English.stem(&raw.text))), Origin::Joined));
         }
     }
@@ -110,7 +110,7 @@ pub fn query(text: &str) -> Vec<Word> {
 
 /// How many words of a request say what is wanted. Cheap.
 pub(crate) fn content_length(text: &str) -> usize {
-    content_words(split::split(text), stops(Language::English))
+    content_words(split::split(text, Side::Request), stops(Language::English))
         .iter()
         .filter(|word| word.form != Form::Whole)
         .count()
@@ -130,7 +130,9 @@ fn stops(language: Language) -> u32 {
 
 /// Without stop words, unless nothing else is there.
 fn content_words(mut raw: Vec<RawWord>, stops: u32) -> Vec<RawWord> {
-    let is_stop = |word: &RawWord| word.form != Form::Gram && stopwords::languages(&word.text) & stops != 0;
+    let is_stop = |word: &RawWord| {
+        matches!(word.form, Form::Word | Form::Whole) && stopwords::languages(&word.text) & stops != 0
+    };
     if !raw.iter().all(|word| is_stop(word) || word.form == Form::Whole) {
         raw.retain(|word| !is_stop(word));
     }
@@ -140,7 +142,7 @@ fn content_words(mut raw: Vec<RawWord>, stops: u32) -> Vec<RawWord> {
 fn analyze(word: &RawWord, languages: &[Language]) -> Word {
     Word {
         terms: terms(&word.text, word.form, languages),
-        repeats: word.form == Form::Whole,
+        repeats: matches!(word.form, Form::Whole | Form::Character),
         text: word.text.clone(),
     }
 }
@@ -180,7 +182,7 @@ const LONGEST_PAIR: usize = 24;
 
 /// The word's stems, then the word as it was written. The stems of different languages are different terms.
 fn terms(text: &str, form: Form, languages: &[Language]) -> Vec<(u32, Origin)> {
-    if form == Form::Gram || !text.chars().any(char::is_alphabetic) {
+    if matches!(form, Form::Gram | Form::Character) || !text.chars().any(char::is_alphabetic) {
         return vec![(term_id("", &fold(text)), Origin::Stem)];
     }
     // The English possessive.

@@ -14,6 +14,8 @@ pub(super) enum Form {
     Whole,
     /// An n-gram of a script without spaces.
     Gram,
+    /// A character of such a script, of which the n-grams are listed too.
+    Character,
 }
 
 /// A word before stop words and stemming.
@@ -28,8 +30,17 @@ pub(super) struct RawWord {
 /// A whole identifier longer than this is of no use: nobody types it as one word.
 const LONGEST_WHOLE: usize = 32;
 
+/// Whose text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// A tool's.
+    Tool,
+    /// A request's.
+    Request,
+}
+
 /// The words of `text`, in order.
-pub(super) fn split(text: &str) -> Vec<RawWord> {
+pub(super) fn split(text: &str, side: Side) -> Vec<RawWord> {
     let chars: Vec<char> = text.nfkc().map(straighten).collect();
     let mut words = Vec::new();
     let mut at = 0;
@@ -40,7 +51,7 @@ pub(super) fn split(text: &str) -> Vec<RawWord> {
             while at < chars.len() && class(chars[at]).is_gram() {
                 at += 1;
             }
-            grams::push(&chars[start..at], &mut words);
+            grams::push(&chars[start..at], side == Side::Tool, &mut words);
         } else if kind == CharClass::Separator {
             at += 1;
         } else {
@@ -137,7 +148,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        split(text).into_iter().map(|word| word.text).collect()
+        split(text, Side::Request).into_iter().map(|word| word.text).collect()
     }
 
     #[test]

@@ -103,11 +103,16 @@ struct Failure {
 }
 
 impl EndpointEmbedder {
-    /// A client for these settings. A rustls provider must be installed before an `https` URL is used.
+    /// A client for these settings. Fails where the program hasn't installed a rustls provider.
     pub fn new(settings: EndpointSettings) -> Result<Self, EmbedError> {
         let load = |reason: String| EmbedError::Load { model: settings.model.clone(), reason };
         if settings.dimensions == 0 || settings.batch == 0 {
             return Err(load("dimensions and batch must be at least 1".to_owned()));
+        }
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            return Err(load(
+                "this program has not installed a TLS provider (rustls ring) at its start".to_owned(),
+            ));
         }
         let client =
             Client::builder().timeout(settings.timeout).build().map_err(|error| load(error.to_string()))?;

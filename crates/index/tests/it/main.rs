@@ -4,5 +4,7 @@ mod endpoint;
 mod failures;
 mod languages;
 mod memory;
+#[cfg(feature = "minilm")]
+mod minilm;
 mod retrieval;
 mod support;

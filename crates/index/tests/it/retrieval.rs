@@ -63,5 +63,7 @@ fn spellings(groups: &[String], name: &str) -> Vec<String> {
             spellings.push(format!("{}{separator}{name}", groups.join(separator)));
         }
     }
+    spellings.sort_unstable();
+    spellings.dedup();
     spellings
 }

@@ -1,0 +1,52 @@
+//! What MiniLM reaches on the public sets stays reached.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mcc_catalog::seam::{EmbedKind, Embedder, ToolIndex as _};
+use mcc_index::evaluate::measure;
+use mcc_index::{MemoryIndex, MiniLmEmbedder, model_folder};
+
+use crate::support::sets;
+
+/// The model, or none and a line that says so.
+fn model(test: &str) -> Option<Arc<dyn Embedder>> {
+    let folder =
+        model_folder().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/minilm"));
+    if !folder.join("model.safetensors").is_file() {
+        eprintln!("skipped: {test}: no MiniLM weights (cargo xtask model)");
+        return None;
+    }
+    Some(Arc::new(MiniLmEmbedder::from_folder(&folder).unwrap()))
+}
+
+#[tokio::test]
+async fn mean_ndcg_with_minilm() {
+    let test = "mean_ndcg_with_minilm";
+    let (Some(sets), Some(model)) = (sets(test), model(test)) else { return };
+    let mut sum = 0.0;
+    for set in &sets {
+        let index = MemoryIndex::new(Arc::clone(&model));
+        index.replace(set.tools.clone()).await.unwrap();
+        let figures = measure(&index, set).await.unwrap();
+        eprintln!("{:14} {figures:.3?}", set.name);
+        sum += figures.ndcg_10;
+    }
+    let mean = sum / 4.0;
+    eprintln!("mean nDCG@10 {mean:.4}");
+    assert!(mean >= 0.655, "mean nDCG@10 {mean:.4}");
+}
+
+/// Like texts are near, and the vectors have the length of the model.
+#[tokio::test]
+async fn vectors_are_sensible() {
+    let Some(model) = model("vectors_are_sensible") else { return };
+    let texts =
+        ["That is a happy person", "That is a happy dog", "Today is a sunny day", ""].map(str::to_owned);
+    let vectors = model.embed(&texts, EmbedKind::Query).await.unwrap();
+    let cosine = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(a, b)| a * b).sum::<f32>();
+    assert_eq!(vectors[0].len(), 384);
+    assert!((cosine(0, 0) - 1.0).abs() < 1e-4);
+    assert!(cosine(0, 1) > cosine(0, 2));
+    assert!(vectors[3].iter().all(|&x| x == 0.0));
+}
