@@ -33,7 +33,7 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_formatter(format_value);
     engine.remove_global("debug");
     engine.add_filter("quote", |state: &State, value: Value| required(state, &value).map(|()| value));
-    engine.add_filter("words", words);
+    engine.add_filter("words", |state: &State, value: Value| words(state, &value));
     engine.add_filter("urlencode", |state: &State, value: Value| {
         urlencode(state, &value).map(Value::from_safe_string)
     });
@@ -292,9 +292,9 @@ fn tojson(value: &Value, indent: Option<Value>, args: Kwargs) -> Result<String, 
 }
 
 /// Splits an option string, or each element of a list, as a shell would.
-fn words(state: &State, value: Value) -> Result<Value, Error> {
-    required(state, &value)?;
-    let texts = match Shown::of(&value)? {
+fn words(state: &State, value: &Value) -> Result<Value, Error> {
+    required(state, value)?;
+    let texts = match Shown::of(value)? {
         Shown::List(items) | Shown::Words(items) => items,
         single => vec![single.text()],
     };

@@ -3,6 +3,8 @@
 //! A random text of shell syntax with values in it is run twice, with harmless values and with hostile ones. If it is
 //! taken at all, both runs do the same, but for the values.
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
@@ -249,10 +251,12 @@ fn scripts_are_read_as_shells_read_them() {
             taken.set(taken.get() + 1);
             // What the hostile values print is turned back before it is compared.
             for (text, script) in [(&mut harmless, plain), (&mut hostile, evil)] {
-                text.push_str(&format!(
+                write!(
+                    text,
                     "( eval {} ) 2>/dev/null </dev/null\nprintf '\\n%s\\n' ---$?\n",
                     super::quote::word(&script)
-                ));
+                )
+                .unwrap();
             }
         }
         for (name, shell) in &shells {

@@ -302,7 +302,7 @@ impl<'s> Scope<'s> {
             Expr::List(list) => list.items.iter().for_each(|item| self.uses(item, guarded, uses)),
             Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.uses(item, guarded, uses)),
             Expr::Map(map) => {
-                map.keys.iter().chain(&map.values).for_each(|item| self.uses(item, guarded, uses))
+                map.keys.iter().chain(&map.values).for_each(|item| self.uses(item, guarded, uses));
             }
         }
     }
@@ -322,7 +322,9 @@ impl<'s> Scope<'s> {
 
     fn variable(&self, name: &str, offset: usize, guarded: bool, uses: &mut Uses) {
         if let Some(params) = self.local(name) {
-            params.iter().for_each(|param| uses.add(param));
+            for param in params {
+                uses.add(param);
+            }
         } else if let Some(param) = self.params.get(name) {
             uses.add(name);
             if !guarded && !param.always_defined && !uses.needed.iter().any(|needed| needed == name) {

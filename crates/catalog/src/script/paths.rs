@@ -76,7 +76,7 @@ pub(super) fn analyse(source: &str, params: &[TemplateParam<'_>], language: Lang
         Ok(_) => {}
         Err(error) => analysis.syntax_error(&error),
     }
-    analysis.findings.problems.sort_by(|a, b| a.position.cmp(&b.position));
+    analysis.findings.problems.sort_by_key(|problem| problem.position);
     analysis.findings
 }
 
@@ -307,7 +307,7 @@ impl<'s> Analysis<'s> {
             });
             match outcome {
                 Err(refusal) => {
-                    self.refuse_value(expr, text, (offset, span.end_offset as usize), &uses.params, &refusal)
+                    self.refuse_value(expr, text, (offset, span.end_offset as usize), &uses.params, &refusal);
                 }
                 Ok(Place::Double { begins_word: true, .. }) if self.may_be_option(&uses.params, printed) => {
                     let reason =

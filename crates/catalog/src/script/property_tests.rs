@@ -225,7 +225,9 @@ fn unfit(case: &Case, v: &Given) -> bool {
 fn no_value_changes_the_words_around_it_or_itself() {
     const SHOW: &str = "show() { printf '%s\\0' \"$#\" \"$@\"; }\n";
     let mut params = PARAMS;
-    params.iter_mut().for_each(|param| param.allow_leading_dash = true);
+    for param in &mut params {
+        param.allow_leading_dash = true;
+    }
     let templates: Vec<ScriptTemplate> = CASES
         .iter()
         .map(|case| match ScriptTemplate::compile(case.template, &params) {

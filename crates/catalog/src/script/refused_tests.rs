@@ -1,5 +1,7 @@
 //! Places where no value may stand, and templates that aren't taken at all.
 
+use std::fmt::Write;
+
 use super::testing::{PARAMS, compile};
 use super::{ScriptTemplate, apply_rewrites};
 
@@ -7,14 +9,14 @@ use super::{ScriptTemplate, apply_rewrites};
 fn messages(sources: &[&str]) -> String {
     let mut text = String::new();
     for source in sources {
-        text.push_str(&format!("{source:?}\n"));
+        writeln!(text, "{source:?}").unwrap();
         match compile(source) {
             Ok(_) => text.push_str("  TAKEN\n"),
             Err(problems) => {
                 for problem in problems {
-                    text.push_str(&format!("  {problem}\n"));
+                    writeln!(text, "  {problem}").unwrap();
                     if let Some(rewrite) = problem.rewrite {
-                        text.push_str(&format!("  rewrite {:?}\n", rewrite.replacement));
+                        writeln!(text, "  rewrite {:?}", rewrite.replacement).unwrap();
                     }
                 }
             }

@@ -1,5 +1,7 @@
 //! What is taken, and what it becomes.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::testing::{compile, render};
@@ -136,9 +138,11 @@ fn what_begins_no_option_may_begin_with_a_hyphen() {
 fn a_template_with_very_many_conditions_is_followed() {
     let mut source = "curl https://a/".to_owned();
     for index in 0..40 {
-        source.push_str(&format!(
+        write!(
+            source,
             "{{% if x == '{index}' %}} --o{index} {{{{ y }}}}{{% else %}}\n -q '{{{{ x }}}}'{{% endif %}}"
-        ));
+        )
+        .unwrap();
     }
     compile(&source).unwrap();
 }

@@ -1,5 +1,6 @@
 //! The commands of the original system's own tools, as they stand.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -54,16 +55,20 @@ fn commands_of_the_original_are_taken_or_say_what_to_rewrite() {
             let params = tool_params(&tool["params"]);
             let name = tool["name"].as_str().unwrap();
             match ScriptTemplate::compile(&source, &params) {
-                Ok((_, warnings)) => warnings
-                    .iter()
-                    .for_each(|warning| report.push_str(&format!("{name}: warning: {warning}\n"))),
+                Ok((_, warnings)) => {
+                    for warning in warnings {
+                        writeln!(report, "{name}: warning: {warning}").unwrap();
+                    }
+                }
                 Err(problems) => {
-                    report.push_str(&format!("{name}: {source}\n"));
-                    problems.iter().for_each(|problem| report.push_str(&format!("  {problem}\n")));
+                    writeln!(report, "{name}: {source}").unwrap();
+                    for problem in &problems {
+                        writeln!(report, "  {problem}").unwrap();
+                    }
                     let rewritten = apply_rewrites(&source, &problems);
                     let outcome =
-                        ScriptTemplate::compile(&rewritten, &params).map(|_| "taken").unwrap_or("not taken");
-                    report.push_str(&format!("  {outcome}: {rewritten}\n"));
+                        ScriptTemplate::compile(&rewritten, &params).map_or("not taken", |_| "taken");
+                    writeln!(report, "  {outcome}: {rewritten}").unwrap();
                 }
             }
         }

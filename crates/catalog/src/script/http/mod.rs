@@ -114,14 +114,14 @@ impl HttpTemplate {
                 "write GET, POST, PUT, …",
             );
         }
-        let url = compiler.template(HttpField::Url, source.url);
+        let url = compiler.template(&HttpField::Url, source.url);
         compiler.check_url(source.url);
         let headers = compiler.templates(source.headers, HttpField::Header);
         for (name, value) in source.headers {
             compiler.check_header(name, value);
         }
         let query = compiler.templates(source.query, HttpField::Query);
-        let body = source.body.map(|body| compiler.template(HttpField::Body, body));
+        let body = source.body.map(|body| compiler.template(&HttpField::Body, body));
         let Compiler { problems, warnings, .. } = compiler;
         match (url, body) {
             (Some(url), None) if problems.is_empty() => Ok((
@@ -188,7 +188,7 @@ impl Compiler<'_> {
         self.problems.push((field, problem));
     }
 
-    fn template(&mut self, field: HttpField, source: &str) -> Option<TextTemplate> {
+    fn template(&mut self, field: &HttpField, source: &str) -> Option<TextTemplate> {
         for (offset, name) in parts::bad_variables(source) {
             let reason = format!("$({name}) can't be an environment variable of a shell");
             self.problem(
@@ -218,7 +218,7 @@ impl Compiler<'_> {
     ) -> Vec<(String, TextTemplate)> {
         let compiled = sources
             .iter()
-            .filter_map(|(name, source)| Some((name.clone(), self.template(field(name.clone()), source)?)));
+            .filter_map(|(name, source)| Some((name.clone(), self.template(&field(name.clone()), source)?)));
         compiled.collect()
     }
 

@@ -324,12 +324,14 @@ fn whole_urls_may_be_values() {
 
 #[test]
 fn templates_are_checked() {
+    fn lines(lines: impl Iterator<Item = String>) -> String {
+        lines.collect::<Vec<_>>().concat()
+    }
     let report = |request: Request<'_>| match request.compile() {
-        Ok((_, warnings)) => warnings
-            .iter()
-            .map(|(field, warning)| format!("{field}: warning: {warning}\n"))
-            .collect::<String>(),
-        Err(problems) => problems.iter().map(|(field, problem)| format!("{field}: {problem}\n")).collect(),
+        Ok((_, warnings)) => {
+            lines(warnings.iter().map(|(field, warning)| format!("{field}: warning: {warning}\n")))
+        }
+        Err(problems) => lines(problems.iter().map(|(field, problem)| format!("{field}: {problem}\n"))),
     };
     let url = |url| report(Request { url, ..Request::default() });
     let reports = [

@@ -46,7 +46,6 @@ impl Lexer {
         let depth = self.frames.len();
         for (index, frame) in self.frames.iter().enumerate().rev() {
             match frame {
-                Frame::Double | Frame::Single => {}
                 Frame::Script(_) if std::mem::replace(&mut owns_document, false) => innermost_script = false,
                 Frame::Script(script) if innermost_script => {
                     script.check_value(shape).map_err(|mut refusal| {
@@ -87,7 +86,7 @@ impl Lexer {
                         "assign the substitution to a variable first",
                     ));
                 }
-                Frame::Arithmetic { .. } => {}
+                Frame::Double | Frame::Single | Frame::Arithmetic { .. } => {}
                 Frame::Document(document) if document.program => {
                     return Err(Refusal::new(
                         "a value in a here-document that is read as a program",
@@ -130,7 +129,6 @@ impl Lexer {
                 }
             }
             Frame::Double => Place::Double { after_name, begins_word: self.begins_argument() },
-            Frame::Single => Place::Single,
             Frame::Arithmetic { closing: true, .. } => {
                 return Err(Refusal::new("a value inside )) of $((…))", "write it before the first )"));
             }
@@ -143,7 +141,8 @@ impl Lexer {
             Frame::Arithmetic { .. } => Place::Arithmetic,
             Frame::Document(document) if document.is_quoted() => Place::QuotedDocument,
             Frame::Document(document) => Place::Document { guard: after_name || document.may_end() },
-            Frame::Backtick { .. } | Frame::Brace { .. } => Place::Single,
+            // Nothing can stand in the other two, which has been said.
+            Frame::Single | Frame::Backtick { .. } | Frame::Brace { .. } => Place::Single,
         })
     }
 

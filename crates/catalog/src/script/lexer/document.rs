@@ -4,6 +4,7 @@ use super::{Frame, Lexer, Pending, Refusal};
 
 /// A here-document that is awaited or being read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with a name")]
 pub(super) struct Document {
     delimiter: String,
     /// `<<-`: leading tabs are removed.

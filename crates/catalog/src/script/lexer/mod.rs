@@ -8,6 +8,7 @@
 //! feed(char) ─▶ frames: Script ▸ Double ▸ Script($(…)) ▸ … ─▶ value(shape) = Ok(Place) or Err(Refusal)
 //! ```
 
+mod bare;
 mod command;
 mod document;
 mod expansion;
@@ -156,7 +157,6 @@ impl Lexer {
             self.check_newline();
         }
         match std::mem::replace(&mut self.pending, Pending::None) {
-            Pending::None => self.plain(c),
             Pending::Backslash { after_name } => self.after_backslash(c, after_name),
             Pending::Dollar => self.after_dollar(c),
             Pending::DollarParen => self.after_dollar_paren(c),
@@ -171,7 +171,7 @@ impl Lexer {
                 }
                 Ok(())
             }
-            Pending::Name => self.plain(c),
+            Pending::None | Pending::Name => self.plain(c),
         }
     }
 

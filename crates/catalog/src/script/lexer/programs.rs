@@ -170,6 +170,7 @@ impl Program {
         }
     }
 
+    #[expect(clippy::match_same_arms, reason = "the order of the cases is what they say")]
     fn take_interpreted(&mut self, word: &Word) {
         let Self::Interpreter { interpreter, skip, text, input } = self else { return };
         let known = word.text().unwrap_or_default();
@@ -225,6 +226,7 @@ impl Program {
     }
 
     /// Whether a value may stand in the argument that begins as `word`, if it has begun.
+    #[expect(clippy::match_same_arms, reason = "the order of the cases is what they say")]
     pub(super) fn check_value(&self, word: Option<&Word>, shape: &Shape) -> Result<(), Refusal> {
         match self {
             Self::Data | Self::Text => Ok(()),

@@ -1,9 +1,9 @@
 //! Commands: where their words, operators and redirections begin and end.
 
+use super::Refusal;
 use super::document::Document;
 use super::programs::Program;
 use super::word::Word;
-use super::{Frame, Lexer, Pending, Refusal};
 
 /// What ends a sequence of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +64,7 @@ pub(super) enum Operator {
 
 /// A sequence of commands that is being read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with a name")]
 pub(super) struct Script {
     pub(super) closer: Closer,
     pub(super) role: Role,
@@ -72,13 +73,13 @@ pub(super) struct Script {
     /// `--` was among the arguments.
     pub(super) options_ended: bool,
     pub(super) comment: bool,
-    word: Option<Word>,
-    operator: Operator,
-    documents: Vec<Document>,
+    pub(super) word: Option<Word>,
+    pub(super) operator: Operator,
+    pub(super) documents: Vec<Document>,
     /// Open `case`s.
-    cases: u8,
+    pub(super) cases: u8,
     /// Nothing has been read yet.
-    empty: bool,
+    pub(super) empty: bool,
     /// A value stands in the command so far.
     pub(super) command_value: bool,
     /// A value may be in what the command reads.
@@ -152,7 +153,7 @@ impl Script {
     }
 
     /// The command ends, its pipeline too unless `piped`.
-    fn end_command(&mut self, piped: bool) -> Result<(), Refusal> {
+    pub(super) fn end_command(&mut self, piped: bool) -> Result<(), Refusal> {
         let mut outcome = Ok(());
         if matches!(self.role, Role::Argument { .. })
             && let Some(name) = self.program.reads_program_from_input()
@@ -187,7 +188,7 @@ impl Script {
     }
 
     /// The word ends.
-    fn end_word(&mut self) -> Result<(), &'static str> {
+    pub(super) fn end_word(&mut self) -> Result<(), &'static str> {
         let Some(word) = self.word.take() else { return Ok(()) };
         match std::mem::replace(&mut self.redirection, Redirection::None) {
             Redirection::None => self.take_word(&word),
@@ -293,240 +294,11 @@ impl Script {
     }
 
     /// Drops a word of digits: the descriptor of a redirection.
-    fn drop_descriptor(&mut self) {
+    pub(super) fn drop_descriptor(&mut self) {
         let is_number =
             |word: &Word| word.bare_text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         if self.word.as_ref().is_some_and(is_number) {
             self.word = None;
         }
-    }
-}
-
-fn is_function_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
-}
-
-impl Lexer {
-    /// A character outside quotes.
-    pub(super) fn bare(&mut self, c: char) -> Result<(), Refusal> {
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return Ok(()) };
-        let after_open_paren =
-            std::mem::replace(&mut script.empty, false) && script.closer == Closer::Subshell;
-        if script.comment {
-            if c != '\n' {
-                return Ok(());
-            }
-            script.comment = false;
-        }
-        if script.operator != Operator::None {
-            if c == '\\' {
-                self.pending = Pending::Backslash { after_name: false };
-                return Ok(());
-            }
-            match script.grow_operator(c) {
-                Growth::Taken => return Ok(()),
-                Growth::CommandEnds => return script.end_command(false),
-                Growth::Lost(after) => {
-                    self.lose(after);
-                    return Ok(());
-                }
-                Growth::Complete => script.settle()?,
-            }
-        }
-        match c {
-            ' ' | '\t' => {
-                self.end_word();
-                Ok(())
-            }
-            '\n' => self.newline(),
-            ';' | '&' | '|' | '<' | '>' => {
-                self.begin_operator(c);
-                Ok(())
-            }
-            '(' if after_open_paren => {
-                self.lose("after ((");
-                Ok(())
-            }
-            '(' => {
-                self.open_paren();
-                Ok(())
-            }
-            ')' => self.close_paren(),
-            _ => {
-                self.word_character(c);
-                Ok(())
-            }
-        }
-    }
-
-    /// A character of a word, or one that begins a quote, an expansion or a comment.
-    fn word_character(&mut self, c: char) {
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return };
-        match c {
-            '#' if script.word.is_none() => script.comment = true,
-            '\\' => self.pending = Pending::Backslash { after_name: false },
-            '\'' | '"' => {
-                script.word().quoted = true;
-                self.push(if c == '"' { Frame::Double } else { Frame::Single });
-            }
-            '$' => {
-                script.word();
-                self.pending = Pending::Dollar;
-            }
-            '`' => self.begin_backtick(),
-            '*' | '?' => {
-                script.word().push(c);
-                script.word().expand();
-            }
-            other => script.word().push(other),
-        }
-    }
-
-    fn end_word(&mut self) {
-        if let Some(Frame::Script(script)) = self.frames.last_mut()
-            && let Err(lost) = script.end_word()
-        {
-            self.lose(lost);
-        }
-    }
-
-    fn newline(&mut self) -> Result<(), Refusal> {
-        self.end_word();
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return Ok(()) };
-        let outcome = match script.role {
-            Role::LoopIn
-            | Role::CaseWord
-            | Role::CaseIn
-            | Role::Pattern { .. }
-            | Role::FunctionParen
-            | Role::LoopName => Ok(()),
-            // Nothing on the line, or an operator at its end: the pipeline goes on.
-            Role::Command { reserved: true } => Ok(()),
-            _ => script.end_command(false),
-        };
-        if self.lost.is_none() {
-            self.begin_document();
-        }
-        outcome
-    }
-
-    fn begin_operator(&mut self, c: char) {
-        if matches!(c, '<' | '>')
-            && let Some(Frame::Script(script)) = self.frames.last_mut()
-        {
-            script.drop_descriptor();
-        }
-        self.end_word();
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return };
-        script.operator = match c {
-            '|' if matches!(script.role, Role::Pattern { .. }) => {
-                script.role = Role::Pattern { first: false };
-                return;
-            }
-            ';' => Operator::Semicolon,
-            '&' => Operator::Ampersand,
-            '|' => Operator::Pipe,
-            '<' => Operator::Less,
-            _ => Operator::Greater,
-        };
-        if matches!(
-            script.role,
-            Role::CaseWord | Role::CaseIn | Role::Pattern { .. } | Role::FunctionParen | Role::LoopName
-        ) {
-            self.lose("after an operator where a case, a loop or a function wants a word");
-        }
-    }
-
-    fn open_paren(&mut self) {
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return };
-        let name = script.word.as_ref().and_then(Word::bare_text).is_some_and(is_function_name);
-        match script.role {
-            _ if script.redirection != Redirection::None => {
-                self.lose("after ( where a redirection wants a word")
-            }
-            Role::Command { reserved: true } if script.word.is_none() => {
-                let value = script.pipeline_value;
-                let mut subshell = Script::new(Closer::Subshell);
-                subshell.pipeline_value = value;
-                self.push(Frame::Script(Box::new(subshell)));
-            }
-            Role::Command { reserved: true } if name => {
-                script.word = None;
-                script.role = Role::FunctionParen;
-            }
-            Role::Argument { first: true } if script.word.is_none() => script.role = Role::FunctionParen,
-            Role::Pattern { first: true } if script.word.is_none() => {
-                script.role = Role::Pattern { first: false }
-            }
-            _ => self.lose("after a ( inside a command"),
-        }
-    }
-
-    fn close_paren(&mut self) -> Result<(), Refusal> {
-        self.end_word();
-        let Some(Frame::Script(script)) = self.frames.last_mut() else { return Ok(()) };
-        match script.role {
-            Role::Pattern { .. } | Role::FunctionParen => {
-                script.role = Role::Command { reserved: true };
-                return Ok(());
-            }
-            _ => {}
-        }
-        if script.closer == Closer::End || script.cases > 0 || script.awaits_document() {
-            self.lose("after a ) that closes nothing");
-            return Ok(());
-        }
-        let outcome = script.end_command(false);
-        let (closer, value) = (script.closer, script.any_value);
-        self.frames.pop();
-        if let Some(parent) = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Script(script) => Some(script),
-            _ => None,
-        }) {
-            parent.any_value |= value;
-            parent.pipeline_value |= value;
-            if closer == Closer::Subshell {
-                parent.role = Role::AfterCompound;
-            }
-        }
-        outcome
-    }
-}
-
-/// What a character does to the operator before it.
-enum Growth {
-    /// It belongs to it.
-    Taken,
-    /// It completes `&&` or `||`.
-    CommandEnds,
-    /// It doesn't belong to it.
-    Complete,
-    /// It makes something that isn't followed.
-    Lost(&'static str),
-}
-
-impl Script {
-    fn grow_operator(&mut self, c: char) -> Growth {
-        let operator = std::mem::replace(&mut self.operator, Operator::None);
-        match (operator, c) {
-            (Operator::Semicolon, ';' | '&') if self.cases > 0 => self.operator = Operator::DoubleSemicolon,
-            (Operator::Semicolon, ';' | '&') => return Growth::Lost("after ;; outside of a case"),
-            (Operator::DoubleSemicolon, '&') => self.operator = Operator::DoubleSemicolon,
-            (Operator::Ampersand, '&') | (Operator::Pipe, '|') => return Growth::CommandEnds,
-            (Operator::Ampersand, '>') => return Growth::Lost("after &>"),
-            (Operator::Pipe, '&') => return Growth::Lost("after |&"),
-            (Operator::Less, '<') => self.operator = Operator::DoubleLess,
-            (Operator::Less | Operator::Greater, '(') => return Growth::Lost("after a process substitution"),
-            (Operator::Less, '&' | '>') | (Operator::DoubleLess, '<') => {
-                self.redirection = Redirection::Target { input: true };
-            }
-            (Operator::Greater, '>' | '&' | '|') => self.redirection = Redirection::Target { input: false },
-            (Operator::DoubleLess, '-') => self.redirection = Redirection::Delimiter { strip: true },
-            _ => {
-                self.operator = operator;
-                return Growth::Complete;
-            }
-        }
-        Growth::Taken
     }
 }

@@ -5,6 +5,7 @@ const KEPT: usize = 96;
 
 /// A word: its text up to the first thing that only the shell knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with a name")]
 pub(super) struct Word {
     /// Text after removal of quotes, up to the first expansion or value.
     pub(super) prefix: String,
@@ -61,7 +62,7 @@ impl Word {
 }
 
 /// Whether `text` is a variable's name.
-pub(super) fn is_name(text: &str) -> bool {
+fn is_name(text: &str) -> bool {
     text.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
         && text.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
