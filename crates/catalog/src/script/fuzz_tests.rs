@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::testing::{cases, compile, run, shells, values};
 
-/// Pieces of scripts. `show` prints its arguments in brackets; nothing here can do harm or wait.
+/// Pieces of scripts. `pq` prints its arguments in brackets; cut in pieces it is no program either. Nothing here can do harm or wait.
 const PIECES: &[&str] = &[
-    "show ",
-    "show ",
-    "show a ",
+    "pq ",
+    "pq ",
+    "pq a ",
     "\n",
     "\n",
     "; ",
@@ -44,17 +44,17 @@ const PIECES: &[&str] = &[
     "${E%",
     "${#E}",
     "}",
-    "$(show ",
-    "$(show ",
+    "$(pq ",
+    "$(pq ",
     ")",
     "$((1+",
     "$((",
     "))",
     "(",
-    "( show ",
-    "{ show ",
+    "( pq ",
+    "{ pq ",
     "; }",
-    "`show ",
+    "`pq ",
     "`",
     "#",
     " # ",
@@ -75,7 +75,7 @@ const PIECES: &[&str] = &[
     ";;",
     " esac\n",
     "esac",
-    "if show; then ",
+    "if pq; then ",
     "; then ",
     "; else ",
     "; fi\n",
@@ -85,13 +85,13 @@ const PIECES: &[&str] = &[
     "\\\n",
     "V=",
     "V=a ",
-    "show $V ",
+    "pq $V ",
     "2>&1 ",
     "2>/dev/null ",
     ">/dev/null ",
     "</dev/null ",
     "!",
-    " ! show ",
+    " ! pq ",
     "f() { ",
     "f ",
     "=",
@@ -116,54 +116,17 @@ const PIECES: &[&str] = &[
     "\\\\",
     "''",
     "\"\"",
-    "env show ",
-    "command show ",
+    "env pq ",
+    "command pq ",
     "|",
     "\r",
 ];
 
 /// Values without white space and patterns: what unquoted substitutions make of those is the script's own affair.
 const HOSTILE: &[&str] = &[
-    "'",
-    "\"",
-    "\\",
-    "`",
-    "$E",
-    "${E}",
-    "$(show)",
-    "`show`",
-    ";show;",
-    "|show",
-    "&&show",
-    "'\"'\"'",
-    "\\'",
-    "\\\"",
-    "$",
-    "$(",
-    ")",
-    "}",
-    "{",
-    "))",
-    "$((1))",
-    "#",
-    "';show;'",
-    "\";show;\"",
-    "E",
-    "<<E",
-    "(",
-    "!",
-    "=",
-    "a=b",
-    "if",
-    "esac",
-    "in",
-    "\u{81}",
-    "é",
-    "\u{1}",
-    ";;",
-    "%",
-    "-",
-    "",
+    "'", "\"", "\\", "`", "$E", "${E}", "$(pq)", "`pq`", ";pq;", "|pq", "&&pq", "'\"'\"'", "\\'", "\\\"",
+    "$", "$(", ")", "}", "{", "))", "$((1))", "#", "';pq;'", "\";pq;\"", "E", "<<E", "(", "!", "=", "a=b",
+    "if", "esac", "in", "\u{81}", "é", "\u{1}", ";;", "%", "-", "",
 ];
 
 /// A word: quotes and substitutions around pieces, closed but otherwise as it comes.
@@ -179,11 +142,9 @@ fn word() -> impl Strategy<Value = String> {
         prop_oneof![
             several.clone().prop_map(|words| format!("\"{}\"", words.join(" "))),
             several.clone().prop_map(|words| format!("'{}'", words.join(" "))),
-            several.clone().prop_map(|words| format!("$(show {})", words.join(" "))),
+            several.clone().prop_map(|words| format!("$(pq {})", words.join(" "))),
             several.clone().prop_map(|words| format!("$(cat <<E\n{}\nE\n)", words.join(" "))),
-            several
-                .clone()
-                .prop_map(|words| format!("$(case {} in a) show;; *) show b;; esac)", words.concat())),
+            several.clone().prop_map(|words| format!("$(case {} in a) pq;; *) pq b;; esac)", words.concat())),
             several.prop_map(|words| words.concat()),
         ]
     })
@@ -192,20 +153,20 @@ fn word() -> impl Strategy<Value = String> {
 fn line() -> impl Strategy<Value = String> {
     let words = || prop::collection::vec(word(), 0..3).prop_map(|words| words.join(" "));
     prop_oneof![
-        4 => words().prop_map(|words| format!("show {words}")),
-        1 => (words(), words()).prop_map(|(a, b)| format!("cat <<E; show {b}\n{a}\nE")),
+        4 => words().prop_map(|words| format!("pq {words}")),
+        1 => (words(), words()).prop_map(|(a, b)| format!("cat <<E; pq {b}\n{a}\nE")),
         1 => (words(), words()).prop_map(|(a, b)| format!("cat <<-E | cat\n\t{a}\n\t{b}\n\tE")),
         1 => words().prop_map(|words| format!("cat <<'E'\n{words}\nE")),
-        1 => word().prop_map(|word| format!("V={word}; show \"$V\"")),
+        1 => word().prop_map(|word| format!("V={word}; pq \"$V\"")),
         1 => (word(), word(), words()).prop_map(|(a, b, c)| {
-            format!("case {a} in {b}|'{{{{ x }}}}') show {c};; (*) show;; esac")
+            format!("case {a} in {b}|'{{{{ x }}}}') pq {c};; (*) pq;; esac")
         }),
-        1 => (words(), words()).prop_map(|(a, b)| format!("if show {a}; then show {b}; else :; fi")),
-        1 => (words(), words()).prop_map(|(a, b)| format!("for i in {a}; do show \"$i\" {b}; done")),
-        1 => words().prop_map(|words| format!("( show {words} ) | cat")),
-        1 => words().prop_map(|words| format!("{{ show {words}; }} # it's")),
-        1 => words().prop_map(|words| format!("f() {{ show \"$@\"; }}; f {words}")),
-        1 => (words(), words()).prop_map(|(a, b)| format!("{{% if b %}}show {a}{{% else %}}show '{b}'{{% endif %}} c")),
+        1 => (words(), words()).prop_map(|(a, b)| format!("if pq {a}; then pq {b}; else :; fi")),
+        1 => (words(), words()).prop_map(|(a, b)| format!("for i in {a}; do pq \"$i\" {b}; done")),
+        1 => words().prop_map(|words| format!("( pq {words} ) | cat")),
+        1 => words().prop_map(|words| format!("{{ pq {words}; }} # it's")),
+        1 => words().prop_map(|words| format!("f() {{ pq \"$@\"; }}; f {words}")),
+        1 => (words(), words()).prop_map(|(a, b)| format!("{{% if b %}}pq {a}{{% else %}}pq '{b}'{{% endif %}} c")),
     ]
 }
 
@@ -227,7 +188,7 @@ fn script() -> impl Strategy<Value = String> {
 
 #[test]
 fn scripts_are_read_as_shells_read_them() {
-    const SHOW: &str = "show() { printf '[%s]' \"$#\" \"$@\"; }\n";
+    const SHOW: &str = "pq() { printf '[%s]' \"$#\" \"$@\"; }\n";
     let shells = shells();
     let batch = prop::collection::vec(
         (script(), prop::sample::select(HOSTILE), prop::sample::select(HOSTILE)),
