@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::check;
 use super::curl;
 use super::emit;
 use super::environment::{Secrets, ToolEnv, Variable};
@@ -500,8 +501,19 @@ impl Draft<'_> {
         }
     }
 
-    /// Why the tool can't be taken as it is now.
-    fn refused(&self) -> Option<String> {
-        None
+    /// Has the template of a script or a request looked at as `mcc lint` does, applies the edits that are certain, and
+    /// returns what is left to be wrong with it.
+    fn refused(&mut self) -> Option<String> {
+        let section = self.spec.get("shell").and_then(|shell| shell.get("script")).and_then(Value::as_str)?;
+        let params = self.entry.params.as_deref().unwrap_or_default();
+        let checked = check::script(section, params, &mut self.notes);
+        let (text, problem) = match checked {
+            Ok(text) => (text, None),
+            Err((text, problem)) => (text, Some(problem)),
+        };
+        if let Some(Value::Object(shell)) = self.spec.get_mut("shell") {
+            shell.insert("script".to_owned(), json!(text));
+        }
+        problem
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! Everything is deterministic: the same files give the same bytes.
 
+mod check;
 mod convert;
 mod curl;
 mod emit;

@@ -1,0 +1,51 @@
+//! The catalog's own look at a converted script.
+
+use mcc_catalog::script::{ParamKind, ScriptTemplate, TemplateParam, apply_rewrites};
+use mcc_crds::v1alpha1::ParamType;
+
+use super::report::{Action, Notes};
+use super::source::Param;
+
+/// Rounds of edits; each edit removes a problem, and one may uncover another.
+const ROUNDS: usize = 8;
+
+/// `source` with all edits that are certain to keep its meaning; the error also says what is still wrong with it.
+pub fn script(source: &str, params: &[Param], notes: &mut Notes) -> Result<String, (String, String)> {
+    let params: Vec<TemplateParam<'_>> = params.iter().map(template_param).collect();
+    let mut text = source.to_owned();
+    for _ in 0..ROUNDS {
+        let problems = match ScriptTemplate::compile(&text, &params) {
+            Ok(_) => return Ok(text),
+            Err(problems) => problems,
+        };
+        let edited = apply_rewrites(&text, &problems);
+        if edited == text {
+            let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return Err((text, reasons.join("; ")));
+        }
+        for problem in problems.iter().filter(|problem| problem.rewrite.is_some()) {
+            let names = problem.params.join(", ");
+            notes.add("script", Action::Changed, format!("{names} is read from the environment: {}", problem.reason));
+        }
+        text = edited;
+    }
+    Err((text, "it needs more edits than an import makes".to_owned()))
+}
+
+fn template_param(param: &Param) -> TemplateParam<'_> {
+    let kind = match param.kind {
+        ParamType::Str => ParamKind::Str,
+        ParamType::Int => ParamKind::Int,
+        ParamType::Float => ParamKind::Float,
+        ParamType::Bool => ParamKind::Bool,
+        ParamType::List => ParamKind::List,
+        ParamType::Dict => ParamKind::Dict,
+    };
+    let has_value = |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| !value.is_null());
+    TemplateParam {
+        name: &param.name,
+        kind,
+        allow_leading_dash: false,
+        required_or_default: param.required || has_value(&param.default) || has_value(&param.fixed),
+    }
+}
