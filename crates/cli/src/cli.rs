@@ -23,6 +23,21 @@ pub struct Cli {
 /// What to do: one file each in `commands/`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Serve manifests to MCP clients.
+    Up(commands::up::Args),
+    /// Say what is wrong with manifests, where, and how to mend it.
+    Lint(commands::lint::Args),
+    /// Find tools for a task.
+    Search(commands::search::Args),
+    /// List the tools that you may run.
+    #[command(visible_alias = "ls")]
+    List(commands::list::Args),
+    /// Show all there is to know about a tool.
+    Info(commands::info::Args),
+    /// Run a tool.
+    Call(commands::call::Args),
+    /// Run the examples of tools.
+    Test(commands::test::Args),
     /// Convert toolset files of the original MCC into manifests.
     Import(commands::import::Args),
     /// Print the CustomResourceDefinitions of the kinds.

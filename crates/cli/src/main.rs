@@ -6,12 +6,17 @@
 //!                    └▶ ExitStatus: 0 done, 1 the answer is no, 2 wrong usage
 //! ```
 
+mod called;
 mod cli;
 mod client_config;
 mod commands;
+mod embedder;
 mod failure;
 mod import;
+mod local;
 mod printer;
+mod remote;
+mod target;
 
 fn main() -> std::process::ExitCode {
     commands::main().into()

@@ -96,6 +96,11 @@ impl Printer {
         self.format == Format::Table
     }
 
+    /// Whether standard output is a terminal.
+    pub fn is_terminal(self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     /// `text` in the colour of `tone`, for standard output.
     pub fn paint(self, tone: Tone, text: &str) -> String {
         if self.color_out { text.style(tone.style()).to_string() } else { text.to_owned() }

@@ -114,7 +114,7 @@ fn write_entry(args: &Args, entry: &Value, file: Option<PathBuf>, printer: Print
     let merged = merge(args.client, &before, &args.name, entry).map_err(|error| {
         Failure::msg(format!("{}: {error}", file.display())).hint(format!(
             "nothing was changed; put this into the file yourself:\n{}",
-            document(args.client, &args.name, entry)
+            document(args.client, &args.name, entry).trim_end()
         ))
     })?;
     let Merged::Text { text, replaced } = merged else {

@@ -1,12 +1,20 @@
 //! The commands, one file each.
 
+pub mod call;
 pub mod client_config;
 pub mod completion;
 pub mod crds;
 pub mod import;
+pub mod info;
+pub mod lint;
+pub mod list;
+pub mod search;
+pub mod test;
+pub mod up;
 pub mod version;
 
 use std::io;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -49,6 +57,13 @@ fn usage(error: &clap::Error) -> ExitStatus {
 
 fn run(command: Command, printer: Printer) -> Outcome {
     match command {
+        Command::Up(args) => wait(up::run(&args, printer)),
+        Command::Lint(args) => lint::run(&args, printer),
+        Command::Search(args) => wait(search::run(&args, printer)),
+        Command::List(args) => wait(list::run(&args, printer)),
+        Command::Info(args) => wait(info::run(&args, printer)),
+        Command::Call(args) => wait(call::run(&args, printer)),
+        Command::Test(args) => wait(test::run(&args, printer)),
         Command::Import(args) => import::run(&args, printer),
         Command::Crds(args) => crds::run(&args, printer),
         Command::ClientConfig(args) => client_config::run(&args, printer),
@@ -56,3 +71,15 @@ fn run(command: Command, printer: Printer) -> Outcome {
         Command::Version(args) => version::run(args, printer),
     }
 }
+
+/// Runs a command that needs the Tokio runtime.
+fn wait(command: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(command);
+    // Reads of standard input never end by themselves.
+    runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
+    outcome
+}
+
+/// How long a runtime may take to end: running tools are killed within it.
+const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(2);

@@ -25,7 +25,11 @@ pub fn script(source: &str, params: &[Param], notes: &mut Notes) -> Result<Strin
         }
         for problem in problems.iter().filter(|problem| problem.rewrite.is_some()) {
             let names = problem.params.join(", ");
-            notes.add("script", Action::Changed, format!("{names} is read from the environment: {}", problem.reason));
+            notes.add(
+                "script",
+                Action::Changed,
+                format!("{names} is read from the environment: {}", problem.reason),
+            );
         }
         text = edited;
     }

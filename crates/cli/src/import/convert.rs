@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcc_crds::v1alpha1::ParamType;
 use serde_json::{Map, Value, json};
 
 use super::check;
@@ -13,7 +14,7 @@ use super::params;
 use super::python::{self, Inspected};
 use super::report::{Action, Notes, Report};
 use super::shell;
-use super::source::{Body, Entry, Toolset};
+use super::source::{Body, Entry, Param, Toolset};
 use super::template;
 
 /// Groups that exist without being declared.
@@ -39,6 +40,7 @@ struct Draft<'a> {
     env: ToolEnv,
     secret: String,
     spec: Map<String, Value>,
+    params: Option<Vec<Param>>,
     timeout: Option<i64>,
     reads_whole_file: bool,
 }
@@ -102,6 +104,7 @@ impl Converter {
             env: ToolEnv::default(),
             secret,
             spec: Map::new(),
+            params: entry.params.clone(),
             timeout: None,
             reads_whole_file: false,
         };
@@ -177,7 +180,13 @@ impl Converter {
             notes.add("", Action::Skipped, problem.clone());
         }
         for (field, action, note) in &notes.lines {
-            report.add(file, key, field, *action, note.clone());
+            // What is the same for a whole file is said once.
+            let shared =
+                matches!((field.as_str(), action), ("groups", Action::Changed) | ("env", Action::Dropped));
+            report.add(file, if shared { "" } else { key }, field, *action, note.clone());
+            if shared {
+                continue;
+            }
             let verb = match action {
                 Action::Changed => "changed",
                 Action::Dropped => "left out",
@@ -246,7 +255,7 @@ fn groups(entry: &Entry, notes: &mut Notes) -> Vec<String> {
         notes.add(
             "groups",
             Action::Changed,
-            "a tool without groups is public in the original: now it says so",
+            "tools without groups are public in the original: now they say so",
         );
         groups.push("public".to_owned());
     }
@@ -290,7 +299,8 @@ impl Draft<'_> {
 
     fn body(&mut self, inspected: &Inspected) {
         let entry = self.entry;
-        let params = match (&entry.params, &entry.body) {
+        self.spell_nulls();
+        let params = match (&self.params, &entry.body) {
             (Some(given), _) => params::section(given, &mut self.notes),
             (None, Body::Function(_)) => self.function_params(inspected),
             (None, _) => Vec::new(),
@@ -309,6 +319,28 @@ impl Draft<'_> {
             Body::Function(path) => self.python(path),
             Body::Exec(command) => self.shell(command, "exec"),
             Body::Curl(value) => self.curl(value),
+        }
+    }
+
+    /// A fixed null that a template prints comes out as `None` in the original.
+    fn spell_nulls(&mut self) {
+        let texts: Vec<&str> = match &self.entry.body {
+            Body::Function(_) => return,
+            Body::Exec(text) | Body::Curl(text) => {
+                std::iter::once(text).chain(&self.entry.transform).map(String::as_str).collect()
+            }
+        };
+        let printed = |name: &str| {
+            let prints = |segment: &template::Segment<'_>| matches!(segment, template::Segment::Value(inner) if template::Expression::parse(inner).name == Some(name));
+            texts.iter().any(|text| template::segments(text).iter().any(prints))
+        };
+        for param in self.params.iter_mut().flatten() {
+            if param.fixed == Some(Value::Null) && printed(&param.name) {
+                param.fixed = Some(json!("None"));
+                param.kind = ParamType::Str;
+                let field = format!("params.{}", param.name);
+                self.notes.add(&field, Action::Changed, "null is written as None, as the original does");
+            }
         }
     }
 
@@ -348,9 +380,9 @@ impl Draft<'_> {
 
     fn curl(&mut self, value: &str) {
         let entry = self.entry;
-        let params = entry.params.as_deref().unwrap_or_default();
+        let params = self.params.clone().unwrap_or_default();
         if entry.transform.is_empty()
-            && let Some(request) = curl::request(value, entry.stdin, params, &mut self.notes)
+            && let Some(request) = curl::request(value, entry.stdin, &params, &mut self.notes)
         {
             self.variables(&request.variables);
             self.timeout = request.timeout;
@@ -362,14 +394,14 @@ impl Draft<'_> {
 
     fn shell(&mut self, command: &str, field: &str) {
         let entry = self.entry;
-        let params = entry.params.as_deref().unwrap_or_default();
-        let script = shell::rewrite(command, params, field, &mut self.notes);
+        let params = self.params.clone().unwrap_or_default();
+        let script = shell::rewrite(command, &params, field, &mut self.notes);
         self.variables(&script.variables);
         let mut text = script.text;
         if !entry.transform.is_empty() {
             let mut stages = Vec::new();
             for stage in &entry.transform {
-                let stage = shell::rewrite(stage, params, "transform", &mut self.notes);
+                let stage = shell::rewrite(stage, &params, "transform", &mut self.notes);
                 self.variables(&stage.variables);
                 stages.push(stage.text);
             }
@@ -505,7 +537,7 @@ impl Draft<'_> {
     /// returns what is left to be wrong with it.
     fn refused(&mut self) -> Option<String> {
         let section = self.spec.get("shell").and_then(|shell| shell.get("script")).and_then(Value::as_str)?;
-        let params = self.entry.params.as_deref().unwrap_or_default();
+        let params = self.params.as_deref().unwrap_or_default();
         let checked = check::script(section, params, &mut self.notes);
         let (text, problem) = match checked {
             Ok(text) => (text, None),

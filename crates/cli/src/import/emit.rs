@@ -135,8 +135,8 @@ fn quoted(string: &str) -> String {
 
 /// Whether `string` reads as itself without quotes, in YAML 1.1 and 1.2.
 fn is_plain(string: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
+    const WORDS: [&str; 13] =
+        ["none", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
     let first_ok = string.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_');
     let all_ok = string.chars().all(|c| c.is_alphanumeric() || " _-./,()'=:+;?&$*!@".contains(c));
     let colon = string.contains(": ") || string.ends_with(':');
