@@ -2,7 +2,7 @@
 
 use mcc_catalog::output;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientInfo, ContentBlock, Implementation,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, Implementation,
     ProtocolVersion, ReadResourceRequestParams, ResourceContents,
 };
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceError};
@@ -17,7 +17,7 @@ const LONGEST: &str = "describe_tools";
 
 /// A connection.
 pub struct Remote {
-    client: RunningService<RoleClient, ClientInfo>,
+    client: RunningService<RoleClient, ClientConfig>,
     prefix: String,
     url: String,
 }
@@ -50,7 +50,7 @@ impl Remote {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: None,
         };
-        let client = ClientInfo::new(ClientCapabilities::default(), info)
+        let client = ClientConfig::new(ClientCapabilities::default(), info)
             .serve_with_lifecycle(transport, lifecycle)
             .await
             .map_err(|error| {

@@ -1,8 +1,11 @@
-//! The catalog's own look at a converted script.
+//! The catalog's own look at a converted script or request.
 
-use mcc_catalog::script::{ParamKind, ScriptTemplate, TemplateParam, apply_rewrites};
+use std::collections::BTreeMap;
+
+use mcc_catalog::script::{HttpSource, HttpTemplate, ParamKind, ScriptTemplate, TemplateParam, apply_rewrites};
 use mcc_crds::v1alpha1::ParamType;
 
+use super::curl::Request;
 use super::report::{Action, Notes};
 use super::source::Param;
 
@@ -11,7 +14,7 @@ const ROUNDS: usize = 8;
 
 /// `source` with all edits that are certain to keep its meaning; the error also says what is still wrong with it.
 pub fn script(source: &str, params: &[Param], notes: &mut Notes) -> Result<String, (String, String)> {
-    let params: Vec<TemplateParam<'_>> = params.iter().map(template_param).collect();
+    let params = template_params(params);
     let mut text = source.to_owned();
     for _ in 0..ROUNDS {
         let problems = match ScriptTemplate::compile(&text, &params) {
@@ -34,6 +37,22 @@ pub fn script(source: &str, params: &[Param], notes: &mut Notes) -> Result<Strin
         text = edited;
     }
     Err((text, "it needs more edits than an import makes".to_owned()))
+}
+
+/// Whether the catalog takes a request.
+pub fn accepts(request: &Request, params: &[Param]) -> bool {
+    let source = HttpSource {
+        method: request.method.as_deref(),
+        url: &request.url,
+        headers: &request.headers,
+        query: &BTreeMap::new(),
+        body: request.body.as_deref(),
+    };
+    HttpTemplate::compile(&source, &template_params(params)).is_ok()
+}
+
+fn template_params(params: &[Param]) -> Vec<TemplateParam<'_>> {
+    params.iter().map(template_param).collect()
 }
 
 fn template_param(param: &Param) -> TemplateParam<'_> {

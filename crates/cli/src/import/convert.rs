@@ -381,15 +381,19 @@ impl Draft<'_> {
     fn curl(&mut self, value: &str) {
         let entry = self.entry;
         let params = self.params.clone().unwrap_or_default();
-        if entry.transform.is_empty()
-            && let Some(request) = curl::request(value, entry.stdin, &params, &mut self.notes)
-        {
-            self.variables(&request.variables);
-            self.timeout = request.timeout;
-            self.spec.insert("http".to_owned(), Value::Object(request.section()));
-            return;
+        if entry.transform.is_empty() {
+            let mut notes = Notes::default();
+            let request = curl::request(value, entry.stdin, &params, &mut notes);
+            if let Some(request) = request.filter(|request| check::accepts(request, &params)) {
+                self.notes.lines.extend(notes.lines);
+                self.variables(&request.variables);
+                self.timeout = request.timeout;
+                self.spec.insert("http".to_owned(), Value::Object(request.section()));
+                return;
+            }
         }
-        self.shell(&curl::command(value, entry.stdin), "curl");
+        let command = curl::command(value, entry.stdin, &params, &mut self.notes);
+        self.shell(&command, "curl");
     }
 
     fn shell(&mut self, command: &str, field: &str) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcc_crds::v1alpha1::ParamType;
 use serde_json::{Map, Value, json};
 
 use super::environment::Variable;
@@ -293,23 +294,36 @@ fn text(word: &Word, variables: &mut Vec<Variable>) -> String {
 }
 
 /// The command line that runs `value` with curl, as a script before its quoting is looked at.
-pub fn command(value: &str, stdin: bool) -> String {
+pub fn command(value: &str, stdin: bool, params: &[Param], notes: &mut Notes) -> String {
     let value = value.trim();
     let stdin = if stdin { " --json @-" } else { "" };
-    if is_bare_url(value) {
-        // A quote in the URL would end the quoting: the original breaks there.
-        let quoted: String = segments(value)
-            .into_iter()
-            .map(|segment| match segment {
-                Segment::Text(text) => text.replace('\'', "'\\''"),
-                Segment::Value(inner) => format!("{{{{ {inner} }}}}"),
-                Segment::Control(tag) => tag.to_owned(),
-            })
-            .collect();
-        format!("{CURL}{stdin} '{quoted}'")
-    } else {
-        format!("{CURL}{stdin} {value}")
+    if !is_bare_url(value) {
+        return format!("{CURL}{stdin} {value}");
     }
+    let mut url = String::new();
+    let mut in_query = false;
+    for segment in segments(value) {
+        match segment {
+            Segment::Text(text) => {
+                in_query = in_query || text.contains('?');
+                // A quote in the URL would end the quoting: the original breaks there.
+                url.push_str(&text.replace('\'', "'\\''"));
+            }
+            Segment::Value(inner) if in_query && is_text(inner, params) => {
+                notes.add("curl", Action::Changed, format!("{inner} is URL-encoded"));
+                url.push_str(&format!("{{{{ {inner} | urlencode }}}}"));
+            }
+            Segment::Value(inner) => url.push_str(&format!("{{{{ {inner} }}}}")),
+            Segment::Control(tag) => url.push_str(tag),
+        }
+    }
+    format!("{CURL}{stdin} '{url}'")
+}
+
+/// Whether an expression is a str parameter as it is.
+fn is_text(inner: &str, params: &[Param]) -> bool {
+    let name = Expression::parse(inner).plain();
+    params.iter().any(|param| Some(param.name.as_str()) == name && param.kind == ParamType::Str)
 }
 
 #[cfg(test)]
@@ -369,7 +383,7 @@ mod tests {
             assert_eq!(plain(value), None, "{value}");
         }
         assert_eq!(
-            command(" https://x.org/a'b{{ c }}", true),
+            command(" https://x.org/a'b{{ c }}", true, &[], &mut Notes::default()),
             "curl -q -sSL --globoff --fail-with-body --json @- 'https://x.org/a'\\''b{{ c }}'"
         );
     }

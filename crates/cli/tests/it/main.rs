@@ -4,8 +4,15 @@
 //! - `usage`: help, version, wrong usage
 //! - `import`: own fixtures for every construct of a toolset file
 //! - `client_config`: configuration of MCP clients, printed and written
+//! - `local`: commands on a folder of manifests
+//! - `served`: `mcc up`, and the commands on it as a server
+//! - `toolsets`: the original system's own files, against `recorder`, an HTTP server that keeps what it got
 
 mod client_config;
 mod import;
+mod local;
+mod recorder;
+mod served;
 mod support;
+mod toolsets;
 mod usage;

@@ -8,6 +8,11 @@ pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
+/// The root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// `mcc` with nothing of this environment but `PATH`.
 pub fn mcc() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcc"));

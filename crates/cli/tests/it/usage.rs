@@ -11,7 +11,9 @@ fn help() {
 
 #[test]
 fn help_of_every_command() {
-    let commands = ["import", "crds", "client-config", "completion", "version"];
+    let commands = [
+        "up", "lint", "search", "list", "info", "call", "test", "import", "crds", "client-config", "completion", "version",
+    ];
     for command in commands {
         assert_snapshot!(format!("help_{command}"), outcome(mcc().args([command, "--help"])));
     }
