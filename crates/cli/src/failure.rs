@@ -59,6 +59,15 @@ impl Failure {
         self
     }
 
+    /// The error and its causes, each said once.
+    pub fn text(&self) -> String {
+        self.error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+            cause if text.is_empty() => cause,
+            cause if text.contains(&cause) => text,
+            cause => format!("{text}: {cause}"),
+        })
+    }
+
     /// Whether the reader of our output went away: no failure at all.
     pub fn is_broken_pipe(&self) -> bool {
         self.error.chain().any(|cause| {

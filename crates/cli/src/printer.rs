@@ -159,9 +159,14 @@ impl Printer {
         self.line(lines.join("\n"))
     }
 
+    /// A number of things, for a sentence.
+    pub fn count(number: usize, thing: &str) -> String {
+        if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+    }
+
     /// An error with its causes and hints, to standard error.
     pub fn failure(self, failure: &Failure) -> io::Result<()> {
-        let mut text = format!("{} {:#}\n", self.paint_err(Tone::Bad, "error:"), failure.error);
+        let mut text = format!("{} {}\n", self.paint_err(Tone::Bad, "error:"), failure.text());
         for hint in &failure.hints {
             text.push_str(&format!("{} {hint}\n", self.paint_err(Tone::Strong, "hint:")));
         }

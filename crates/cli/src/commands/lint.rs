@@ -83,12 +83,15 @@ pub fn run(args: &Args, printer: Printer) -> Outcome {
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    printer.note(format!(
-        "{} tools, {} groups, {} grants: {errors} errors, {warnings} warnings",
-        catalog.tools.len(),
-        catalog.groups.len(),
-        catalog.grants.len()
-    ))?;
+    let summary = [
+        (catalog.tools.len(), "tool", ", "),
+        (catalog.groups.len(), "group", ", "),
+        (catalog.grants.len(), "grant", ": "),
+        (errors, "error", ", "),
+        (warnings, "warning", ""),
+    ];
+    let summary = summary.map(|(number, thing, after)| Printer::count(number, thing) + after).concat();
+    printer.note(summary)?;
     Ok(if errors > 0 || (args.strict && warnings > 0) { ExitStatus::No } else { ExitStatus::Ok })
 }
 

@@ -147,7 +147,7 @@ async fn test(local: &Local, tool: &Arc<CompiledTool>) -> Result<Tested, Failure
         // A call that can't be made is this tool's failure, not the run's.
         Err(failure) => {
             tested.result = Verdict::Failed;
-            tested.note = format!("{:#}", failure.error).replace('\n', " ");
+            tested.note = failure.text().replace('\n', " ");
         }
     }
     Ok(tested)

@@ -206,8 +206,8 @@ fn announce(
 
 fn tools(catalog: &Catalog) -> String {
     let errors = catalog.problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    let broken = if errors == 0 { String::new() } else { format!(" ({errors} errors, see above)") };
-    format!("{} tools{broken}", catalog.tools.len())
+    let tools = Printer::count(catalog.tools.len(), "tool");
+    if errors == 0 { tools } else { format!("{tools} ({}, see above)", Printer::count(errors, "error")) }
 }
 
 fn isolation(printer: Printer) -> String {

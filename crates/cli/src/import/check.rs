@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mcc_catalog::script::{HttpSource, HttpTemplate, ParamKind, ScriptTemplate, TemplateParam, apply_rewrites};
+use mcc_catalog::script::{
+    HttpSource, HttpTemplate, ParamKind, ScriptTemplate, TemplateParam, apply_rewrites,
+};
 use mcc_crds::v1alpha1::ParamType;
 
 use super::curl::Request;

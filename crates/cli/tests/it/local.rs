@@ -101,7 +101,10 @@ fn lint() {
 fn a_server_that_is_not_there() {
     let output = outcome(mcc().args(["list", "--server", "http://127.0.0.1:1/mcp"]));
     assert!(output.starts_with("exit: 1\n"), "{output}");
-    assert!(output.contains("no MCP server answers at http://127.0.0.1:1/mcp") && output.contains("hint: "), "{output}");
+    assert!(
+        output.contains("no MCP server answers at http://127.0.0.1:1/mcp") && output.contains("hint: "),
+        "{output}"
+    );
 }
 
 #[test]

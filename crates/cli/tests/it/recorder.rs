@@ -51,7 +51,8 @@ fn serve(stream: TcpStream, answer: &str) -> Option<String> {
         .map_or(0, |(_, value)| value.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    let head: Vec<&str> = head.trim_end().split("\r\n").filter(|line| !line.starts_with("User-Agent: curl/")).collect();
+    let head: Vec<&str> =
+        head.trim_end().split("\r\n").filter(|line| !line.starts_with("User-Agent: curl/")).collect();
     let answer = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{answer}",
         answer.len()

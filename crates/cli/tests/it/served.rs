@@ -57,7 +57,10 @@ fn commands_on_a_server() {
         assert_snapshot!("served_list", outcome(&mut up.on("list")));
         assert_snapshot!("served_info", outcome(up.on("info").arg("text.shout")));
         assert_snapshot!("served_info_unknown", outcome(up.on("info").arg("text.shuot")));
-        assert_snapshot!("served_call", outcome(up.on("call").args(["public.greet", "name=O'Neil", "times=2"])));
+        assert_snapshot!(
+            "served_call",
+            outcome(up.on("call").args(["public.greet", "name=O'Neil", "times=2"]))
+        );
         assert_snapshot!("served_call_fails", outcome(up.on("call").args(["public.fail", "code=3"])));
         assert_snapshot!("served_call_wrong", outcome(up.on("call").args(["public.greet", "nmae=x"])));
         let found = outcome(up.on("search").args(["say hello to somebody", "-o", "json"]));
@@ -100,10 +103,17 @@ fn metrics_have_a_port_of_their_own() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-    let url = lines.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("Metrics")?.trim().to_owned())).unwrap();
+    let url = lines
+        .map_while(Result::ok)
+        .find_map(|line| Some(line.strip_prefix("Metrics")?.trim().to_owned()))
+        .unwrap();
     let (address, _) = url.trim_start_matches("http://").split_once('/').unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    std::io::Write::write_all(
+        &mut stream,
+        b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    )
+    .unwrap();
     let answer = std::io::read_to_string(stream).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     process.kill().unwrap();

@@ -12,7 +12,18 @@ fn help() {
 #[test]
 fn help_of_every_command() {
     let commands = [
-        "up", "lint", "search", "list", "info", "call", "test", "import", "crds", "client-config", "completion", "version",
+        "up",
+        "lint",
+        "search",
+        "list",
+        "info",
+        "call",
+        "test",
+        "import",
+        "crds",
+        "client-config",
+        "completion",
+        "version",
     ];
     for command in commands {
         assert_snapshot!(format!("help_{command}"), outcome(mcc().args([command, "--help"])));
