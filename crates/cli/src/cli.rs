@@ -12,8 +12,15 @@ use crate::printer::{Color, Format};
     after_help = "Exit status: 0 done, 1 the answer is no (problems found, a tool failed), 2 wrong usage."
 )]
 pub struct Cli {
-    /// When to colour the output.
-    #[arg(long, global = true, value_enum, default_value_t, env = "MCC_COLOR", hide_env = true)]
+    /// When to colour the output: auto (on a terminal, unless NO_COLOR is set), always or never.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
     pub color: Color,
     /// What to do.
     #[command(subcommand)]

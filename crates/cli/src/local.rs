@@ -79,8 +79,9 @@ pub struct CallerArgs {
     /// Be this user, with the grants of the manifests.
     #[arg(long, visible_alias = "as", value_name = "NAME", conflicts_with = "anonymous")]
     pub user: Option<String>,
-    /// Groups that an identity provider would say the user is in, for UserGrants of kind Group.
-    #[arg(long, value_name = "GROUP", value_delimiter = ',', requires = "user")]
+    /// Groups that an identity provider would say the user is in, for UserGrants of kind Group. Without --user: of
+    /// the user dev, who is no admin then.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', conflicts_with = "anonymous")]
     pub groups: Vec<String>,
     /// Be nobody in particular: public tools only.
     #[arg(long)]
@@ -93,6 +94,7 @@ impl CallerArgs {
         match &self.user {
             _ if self.anonymous => DevAuthenticator::anonymous(),
             Some(name) => DevAuthenticator::user(name, self.groups.clone()),
+            None if !self.groups.is_empty() => DevAuthenticator::user("dev", self.groups.clone()),
             None => DevAuthenticator::admin(),
         }
     }
@@ -102,6 +104,7 @@ impl CallerArgs {
         match &self.user {
             _ if self.anonymous => "nobody in particular".to_owned(),
             Some(name) => name.clone(),
+            None if !self.groups.is_empty() => "dev".to_owned(),
             None => "dev, an admin".to_owned(),
         }
     }
@@ -134,7 +137,8 @@ impl Local {
         if errors > 0 {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             printer.note(format!(
-                "note: the manifests have {errors} errors; see mcc lint {}",
+                "note: the manifests have {}; see mcc lint {}",
+                Printer::count(errors, "error"),
                 paths.join(" ")
             ))?;
         }

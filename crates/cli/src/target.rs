@@ -38,8 +38,12 @@ impl TargetArgs {
     /// Opens the catalog.
     pub async fn open(&self, printer: Printer) -> Result<Target, Failure> {
         if self.dir.is_empty() {
-            if self.caller.user.is_some() || self.caller.anonymous || !self.runtime.secrets.is_empty() {
-                return Err(Failure::usage("--user, --anonymous and --secret go with --dir")
+            if self.caller.user.is_some()
+                || self.caller.anonymous
+                || !self.caller.groups.is_empty()
+                || !self.runtime.secrets.is_empty()
+            {
+                return Err(Failure::usage("--user, --groups, --anonymous and --secret go with --dir")
                     .hint("a server knows its callers and its secrets itself"));
             }
             return Ok(Target::Remote(Remote::connect(&self.server).await?));

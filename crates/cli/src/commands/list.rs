@@ -66,11 +66,14 @@ pub async fn run(args: &Args, printer: Printer) -> Outcome {
     } else if args.long {
         let entries: Vec<&str> = items.iter().map(|item| item.entry.trim_end()).collect();
         printer.line(entries.join("\n\n"))?;
-    } else {
+    } else if !items.is_empty() {
         let rows = items
             .iter()
             .map(|item| vec![printer.paint(Tone::Strong, &item.key), first_line(&item.description)]);
         printer.table(&["KEY", "DESCRIPTION"], rows.collect())?;
+    }
+    if items.is_empty() {
+        printer.note("no tools")?;
     }
     if let Some(rest) = rest {
         printer.note(rest)?;

@@ -300,6 +300,7 @@ impl Draft<'_> {
     fn body(&mut self, inspected: &Inspected) {
         let entry = self.entry;
         self.spell_nulls();
+        self.mind_absent();
         let params = match (&self.params, &entry.body) {
             (Some(given), _) => params::section(given, &mut self.notes),
             (None, Body::Function(_)) => self.function_params(inspected),
@@ -344,6 +345,37 @@ impl Draft<'_> {
         }
     }
 
+    /// A parameter without a value comes out as `None` in the original wherever a command prints it, which nobody meant.
+    fn mind_absent(&mut self) {
+        let Body::Exec(command) = &self.entry.body else { return };
+        let texts: Vec<&String> = std::iter::once(command).chain(&self.entry.transform).collect();
+        for param in self.params.iter_mut().flatten() {
+            let optional = !param.required && param.default.is_none() && param.fixed.is_none();
+            if optional && texts.iter().any(|text| template::prints_always(text, &param.name)) {
+                param.required = true;
+                let field = format!("params.{}", param.name);
+                let note =
+                    "the command always uses it (the original runs with the word None): now it is required";
+                self.notes.add(&field, Action::Changed, note);
+            }
+        }
+    }
+
+    /// A `curl:` value in which absent parameters are empty texts.
+    fn empty_absent(&mut self, value: &str, params: &[Param]) -> String {
+        let mut text = value.to_owned();
+        for param in params {
+            let optional = !param.required && param.default.is_none() && param.fixed.is_none();
+            if optional && template::prints_always(&text, &param.name) {
+                text = template::empty_if_absent(&text, &param.name);
+                let field = format!("params.{}", param.name);
+                let note = "a request without it has an empty text there (the original writes None)";
+                self.notes.add(&field, Action::Changed, note);
+            }
+        }
+        text
+    }
+
     fn function_params(&mut self, inspected: &Inspected) -> Vec<Value> {
         match self.function(inspected) {
             Some(Ok(function)) => return params::of_function(function),
@@ -381,6 +413,7 @@ impl Draft<'_> {
     fn curl(&mut self, value: &str) {
         let entry = self.entry;
         let params = self.params.clone().unwrap_or_default();
+        let value = &self.empty_absent(value, &params);
         if entry.transform.is_empty() {
             let mut notes = Notes::default();
             let request = curl::request(value, entry.stdin, &params, &mut notes);

@@ -41,6 +41,43 @@ pub fn segments(text: &str) -> Vec<Segment<'_>> {
     segments
 }
 
+/// Whether `text` prints the parameter `name` outside of every conditional and loop, without a default for it.
+pub fn prints_always(text: &str, name: &str) -> bool {
+    let mut depth = 0_usize;
+    segments(text).into_iter().any(|segment| match segment {
+        Segment::Control(tag) => {
+            let word = tag.trim_matches(['{', '}', '%', '#', '-', '+', ' ']).split_whitespace().next();
+            match word.unwrap_or_default() {
+                "if" | "for" => depth += 1,
+                "endif" | "endfor" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            false
+        }
+        Segment::Value(inner) => {
+            let expression = Expression::parse(inner);
+            depth == 0 && expression.name == Some(name) && !expression.has("default")
+        }
+        Segment::Text(_) => false,
+    })
+}
+
+/// `text` with an empty text for the parameter `name` where it has no value.
+pub fn empty_if_absent(text: &str, name: &str) -> String {
+    segments(text)
+        .into_iter()
+        .map(|segment| match segment {
+            Segment::Value(inner) if Expression::parse(inner).name == Some(name) => {
+                let filters = inner[name.len()..].trim();
+                let space = if filters.is_empty() { "" } else { " " };
+                format!("{{{{ {name} | default(''){space}{filters} }}}}")
+            }
+            Segment::Value(inner) => format!("{{{{ {inner} }}}}"),
+            Segment::Text(text) | Segment::Control(text) => text.to_owned(),
+        })
+        .collect()
+}
+
 /// Whether `text` has any tag.
 pub fn is_template(text: &str) -> bool {
     segments(text).iter().any(|segment| !matches!(segment, Segment::Text(_)))
@@ -125,6 +162,15 @@ mod tests {
             ]
         );
         assert_eq!(segments("{{ open"), [Segment::Text("{{ open")]);
+    }
+
+    #[test]
+    fn absent_values() {
+        let text = "{{ a }}{% if b %}{{ b }}{% endif %}{{ c | default(1) }}{{ a | quote }}";
+        assert!(prints_always(text, "a") && !prints_always(text, "b") && !prints_always(text, "c"));
+        let rest = "{% if b %}{{ b }}{% endif %}{{ c | default(1) }}";
+        let expected = format!("{{{{ a | default('') }}}}{rest}{{{{ a | default('') | quote }}}}");
+        assert_eq!(empty_if_absent(text, "a"), expected);
     }
 
     #[test]
