@@ -70,6 +70,7 @@ pub struct Printer {
     color_err: bool,
 }
 
+#[expect(clippy::unused_self, reason = "output goes through a printer, whatever it needs to know")]
 impl Printer {
     /// A printer for this process' streams.
     pub fn new(format: Format, color: Color) -> Self {

@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 /// Prints the completion script.
-pub fn run(args: &Args, printer: Printer) -> Outcome {
+pub fn run(args: Args, printer: Printer) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "mcc", &mut script);
     printer.raw(&script)?;

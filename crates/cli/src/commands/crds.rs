@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Prints the definitions.
-pub fn run(args: &Args, printer: Printer) -> Outcome {
+pub fn run(args: Args, printer: Printer) -> Outcome {
     let crds = [Tool::crd(), ToolGroup::crd(), UserGrant::crd()];
     match args.output {
         Format::Yaml => {

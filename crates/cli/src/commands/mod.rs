@@ -65,9 +65,9 @@ fn run(command: Command, printer: Printer) -> Outcome {
         Command::Call(args) => wait(call::run(&args, printer)),
         Command::Test(args) => wait(test::run(&args, printer)),
         Command::Import(args) => import::run(&args, printer),
-        Command::Crds(args) => crds::run(&args, printer),
+        Command::Crds(args) => crds::run(args, printer),
         Command::ClientConfig(args) => client_config::run(&args, printer),
-        Command::Completion(args) => completion::run(&args, printer),
+        Command::Completion(args) => completion::run(args, printer),
         Command::Version(args) => version::run(args, printer),
     }
 }

@@ -183,7 +183,7 @@ fn log(filter: &str) -> Result<(), Failure> {
         .with_ansi(false)
         .with_target(false)
         .try_init()
-        .map_err(|error| Failure::msg(error))
+        .map_err(Failure::msg)
 }
 
 fn announce(

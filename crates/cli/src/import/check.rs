@@ -19,10 +19,7 @@ pub fn script(source: &str, params: &[Param], notes: &mut Notes) -> Result<Strin
     let params = template_params(params);
     let mut text = source.to_owned();
     for _ in 0..ROUNDS {
-        let problems = match ScriptTemplate::compile(&text, &params) {
-            Ok(_) => return Ok(text),
-            Err(problems) => problems,
-        };
+        let Err(problems) = ScriptTemplate::compile(&text, &params) else { return Ok(text) };
         let edited = apply_rewrites(&text, &problems);
         if edited == text {
             let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();

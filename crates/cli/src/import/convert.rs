@@ -118,7 +118,7 @@ impl Converter {
             Some(other) => Some(format!("{other} has the key {key} already")),
             None => draft.refused(),
         };
-        self.finish(draft, &key, &object_name, problem, report)
+        self.finish(draft, &key, &object_name, problem.as_deref(), report)
     }
 
     /// A name for the Tool object: the tool's, with the last group in front where another tool has it.
@@ -137,7 +137,7 @@ impl Converter {
         draft: Draft<'_>,
         key: &str,
         object_name: &str,
-        problem: Option<String>,
+        problem: Option<&str>,
         report: &mut Report,
     ) -> String {
         let Draft { entry, file, mut notes, env, secret, mut spec, reads_whole_file, .. } = draft;
@@ -176,8 +176,8 @@ impl Converter {
         object.insert("metadata".to_owned(), json!({ "name": object_name }));
         object.insert("spec".to_owned(), Value::Object(spec));
         let mut comments = vec![key.to_owned()];
-        if let Some(problem) = &problem {
-            notes.add("", Action::Skipped, problem.clone());
+        if let Some(problem) = problem {
+            notes.add("", Action::Skipped, problem);
         }
         for (field, action, note) in &notes.lines {
             // What is the same for a whole file is said once.

@@ -165,7 +165,7 @@ impl Builder<'_> {
                 }
                 "--data-urlencode" => self.data.push(url_encoded(&mut value)?),
                 "-m" | "--max-time" => {
-                    self.timeout = Some(literal(&value)?.parse::<f64>().ok()?.ceil() as i64)
+                    self.timeout = Some(whole_seconds(&literal(&value)?)?);
                 }
                 "--url" if self.url.is_none() => self.url = Some(value),
                 "-o" | "--output" if literal(&value)? == "-" => {}
@@ -236,6 +236,13 @@ fn literal(word: &Word) -> Option<String> {
         [Piece::Text(text)] => Some(text.clone()),
         _ => None,
     }
+}
+
+/// Seconds, rounded up.
+fn whole_seconds(text: &str) -> Option<i64> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
+    #[expect(clippy::cast_possible_truncation, reason = "bounded above")]
+    Some(seconds.ceil() as i64)
 }
 
 fn starts_with(word: &Word, c: char) -> bool {

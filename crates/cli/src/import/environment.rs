@@ -1,7 +1,7 @@
 //! Environment variables: the original puts them into the text of a file when it loads it; here they are read at run
 //! time, from the Tool's `env`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -168,14 +168,14 @@ impl ToolEnv {
 /// The Secrets that imported tools read, with the names of their values.
 #[derive(Debug, Default)]
 pub struct Secrets {
-    by_name: BTreeMap<String, (BTreeMap<String, ()>, Vec<String>)>,
+    by_name: BTreeMap<String, (BTreeSet<String>, Vec<String>)>,
 }
 
 impl Secrets {
     /// Notes that `secret` has to hold `keys`, for tools of `file`.
     pub fn need<'a>(&mut self, secret: &str, keys: impl IntoIterator<Item = &'a String>, from: &str) {
         let (all, files) = self.by_name.entry(secret.to_owned()).or_default();
-        all.extend(keys.into_iter().map(|key| (key.clone(), ())));
+        all.extend(keys.into_iter().cloned());
         if !files.iter().any(|file| file == from) {
             files.push(from.to_owned());
         }
@@ -185,7 +185,7 @@ impl Secrets {
     pub fn skeletons(&self) -> impl Iterator<Item = (String, Map<String, Value>)> {
         self.by_name.iter().map(|(name, (keys, files))| {
             let values: Map<String, Value> =
-                keys.keys().map(|key| (key.clone(), Value::String(String::new()))).collect();
+                keys.iter().map(|key| (key.clone(), Value::String(String::new()))).collect();
             let mut object = Map::new();
             object.insert("apiVersion".to_owned(), json!("v1"));
             object.insert("kind".to_owned(), json!("Secret"));

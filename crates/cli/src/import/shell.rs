@@ -309,7 +309,8 @@ fn assigned_names(script: &str) -> Vec<String> {
         } else if matches!(previous, "for" | "read" | "export") {
             names.push(word.to_owned());
         }
-        if !word.is_empty() && !(previous == "read" && word.starts_with('-')) {
+        let is_flag_of_read = previous == "read" && word.starts_with('-');
+        if !word.is_empty() && !is_flag_of_read {
             previous = word;
         }
     }

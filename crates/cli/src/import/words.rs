@@ -31,7 +31,7 @@ pub fn split(command: &str) -> Option<Vec<Word>> {
         return None;
     }
     reader.end_word();
-    reader.words.iter().all(|word| is_balanced(word)).then_some(reader.words)
+    reader.words.iter().all(is_balanced).then_some(reader.words)
 }
 
 /// `text` as one word, as if it stood in single quotes and had none in it.

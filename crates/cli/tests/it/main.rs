@@ -8,6 +8,9 @@
 //! - `served`: `mcc up`, and the commands on it as a server
 //! - `toolsets`: the original system's own files, against `recorder`, an HTTP server that keeps what it got
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a test program")]
+#![allow(clippy::format_push_string, reason = "transcripts are put together piece by piece")]
+
 mod client_config;
 mod import;
 mod local;
