@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::CompiledTool;
+
 /// An example call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
@@ -21,6 +23,24 @@ pub struct ExampleError {
     pub at: usize,
     /// What is wrong there.
     pub message: String,
+}
+
+impl Example {
+    /// The arguments by name, those without one given to the visible parameters in declared order.
+    pub fn arguments_for(&self, tool: &CompiledTool) -> Result<Map<String, Value>, ExampleError> {
+        let mut arguments = Map::new();
+        let mut visible = tool.params.iter().filter(|param| param.fixed.is_none());
+        for value in &self.positional {
+            let Some(param) = visible.next() else {
+                let message =
+                    format!("{} arguments without a name, but fewer parameters", self.positional.len());
+                return Err(ExampleError { at: 1, message });
+            };
+            arguments.insert(param.name.clone(), value.clone());
+        }
+        arguments.extend(self.arguments.clone());
+        Ok(arguments)
+    }
 }
 
 /// Parses an example call. Literals are those of Python (strings with prefixes, triple quotes and implicit

@@ -5,7 +5,6 @@ mod variables;
 use std::collections::BTreeSet;
 
 use mcc_crds::v1alpha1::{Stdin, ToolSpec};
-use serde_json::{Map, Value};
 
 use super::finding::Findings;
 use crate::example;
@@ -31,7 +30,7 @@ fn check_description(spec: &ToolSpec, findings: &mut Findings) {
         findings.warn(
             Reason::Suspicious,
             "spec.description",
-            "the tool has no description: search finds it by its names only, and no model knows what it does",
+            "the tool has no description, so search finds it by its names only",
             "say what it does in a sentence or two",
         );
     } else if length > LONG_DESCRIPTION {
@@ -111,22 +110,4 @@ fn has_word(text: &str, word: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(word)
         .any(|(at, _)| !text[..at].ends_with(inner) && !text[at + word.len()..].starts_with(inner))
-}
-
-impl example::Example {
-    /// The arguments by name, those without one given to the visible parameters in declared order.
-    pub fn arguments_for(&self, tool: &CompiledTool) -> Result<Map<String, Value>, example::ExampleError> {
-        let mut arguments = Map::new();
-        let mut visible = tool.params.iter().filter(|param| param.fixed.is_none());
-        for value in &self.positional {
-            let Some(param) = visible.next() else {
-                let message =
-                    format!("{} arguments without a name, but fewer parameters", self.positional.len());
-                return Err(example::ExampleError { at: 1, message });
-            };
-            arguments.insert(param.name.clone(), value.clone());
-        }
-        arguments.extend(self.arguments.clone());
-        Ok(arguments)
-    }
 }

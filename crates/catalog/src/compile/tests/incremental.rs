@@ -68,37 +68,3 @@ fn a_tool_read_again_without_a_change_is_not_compiled_again() {
     let again = next(&many(20), &first);
     assert_eq!((again.stats.compiled, again.revision), (0, first.revision));
 }
-
-/// Not a check: prints what a large catalog costs. `cargo test --release -p mcc-catalog --lib measure -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn measure() {
-    let mut yaml = "kind: ToolGroup\nmetadata: {name: a}\nspec: {}\n".to_owned();
-    for number in 0..10_000 {
-        let tool = format!(
-            "---\nkind: Tool\nmetadata: {{name: t{number}}}\nspec: {{groups: [a], description: Does number {number}., \
-             example: 't{number}(query=\"x\")', env: [{{name: KEY, value: k}}], \
-             params: [{{name: query, description: Words.}}, {{name: limit, type: int, default: 10, minimum: 1, maximum: 100, description: Most results.}}], \
-             shell: {{script: 'curl -sS \"https://example.com/{number}?q={{{{ query | urlencode }}}}&n={{{{ limit }}}}&k=$KEY\" | jq .'}}}}\n"
-        );
-        yaml.push_str(&tool);
-    }
-    let set = objects(&yaml);
-    let start = std::time::Instant::now();
-    let first = compile(Arc::new(set.clone()), &CatalogSettings::directory(), None);
-    println!("10 000 tools compiled: {:?}", start.elapsed());
-    assert_eq!((first.tools.len(), first.problems.len()), (10_000, 0), "{:?}", first.problems.first());
-    let start = std::time::Instant::now();
-    let again = next(&set, &first);
-    println!("again, nothing changed: {:?}", start.elapsed());
-    assert_eq!(compiled(&again), 0);
-    let start = std::time::Instant::now();
-    let documents = first.documents();
-    println!("documents: {:?}", start.elapsed());
-    assert_eq!(documents.len(), 10_000);
-    let everything =
-        crate::model::Access { visibility: crate::model::Visibility::everything(), ..Default::default() };
-    let start = std::time::Instant::now();
-    let near = first.nearest_keys("a.t12x4", &everything, 5);
-    println!("nearest keys: {:?} {near:?}", start.elapsed());
-}
