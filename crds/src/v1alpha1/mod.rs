@@ -2,10 +2,18 @@
 
 #![expect(clippy::duplicated_attributes, reason = "the columns of kubectl get share types and priorities")]
 
+mod param;
+mod program;
+mod run;
+mod session;
 mod tool;
 mod toolgroup;
 mod usergrant;
 
+pub use param::*;
+pub use program::*;
+pub use run::*;
+pub use session::*;
 pub use tool::*;
 pub use toolgroup::*;
 pub use usergrant::*;
