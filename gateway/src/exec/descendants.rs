@@ -156,7 +156,8 @@ fn children(process: &str) -> Vec<Pid> {
     for thread in threads.flatten() {
         match std::fs::read_to_string(thread.path().join("children")) {
             Ok(list) => {
-                children.extend(list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw));
+                children
+                    .extend(list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw));
             }
             // A kernel without CONFIG_PROC_CHILDREN; or the thread has just ended, then looking twice does no harm.
             Err(_) => return children_by_parent(process),

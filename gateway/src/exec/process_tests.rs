@@ -286,6 +286,15 @@ fn a_runtime_that_goes_away_takes_its_calls_with_it() {
     });
 }
 
+#[test]
+fn fifty_megabytes_in_a_process_of_its_own() {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "exec::process_tests::dash::fifty_megabytes"]).env("MCC_TEST_ALONE", "1");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
 /// `kill -9 -1` reaches every process of this user: only to be tried where there are no others.
 #[test]
 fn kills_everything() {
@@ -330,6 +339,17 @@ fn kills_everything() {
 async fn time_of_a_call() {
     let temporary = tempfile::tempdir().unwrap();
     let executor = ProcessExecutor::new(options(&temporary));
+    for (program, arguments) in [("/bin/sh", ["-c", "echo hi", "sh"]), ("python3", ["-I", "-c", "print(1)"])]
+    {
+        let mut times = Vec::new();
+        for _ in 0..101 {
+            let started = Instant::now();
+            tokio::process::Command::new(program).args(arguments).output().await.unwrap();
+            times.push(started.elapsed());
+        }
+        times.sort();
+        println!("bare {program}: p50 {:?}, p95 {:?}", times[50], times[95]);
+    }
     for (name, make) in [
         ("shell", (|| shell("echo hi")) as fn() -> Run),
         ("shell with stdin", || shell("cat").stdin("hi")),

@@ -45,8 +45,11 @@ pub async fn fifty_megabytes(harness: &dyn Harness) {
     assert_eq!(outcome.stdout.head.len() + outcome.stdout.tail.len(), 262_144);
     assert!(outcome.stdout.head.capacity() + outcome.stdout.tail.capacity() < 1 << 20);
     assert_eq!(outcome.stdout.dropped(), 50_000_000 - 262_144);
-    let grown = peak_memory().saturating_sub(peak_before);
-    assert!(grown < 40_000_000, "memory grew by {grown} bytes");
+    // Other tests of this process have memory too: told by nextest, or by a test that starts this one alone.
+    if ["NEXTEST", "MCC_TEST_ALONE"].iter().any(|name| std::env::var_os(name).is_some()) {
+        let grown = peak_memory().saturating_sub(peak_before);
+        assert!(grown < 20_000_000, "memory grew by {grown} bytes");
+    }
 }
 
 /// Largest resident memory of this process so far, in bytes.
