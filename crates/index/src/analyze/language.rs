@@ -262,7 +262,7 @@ mod tests {
             ("Envía una factura al cliente por correo", Language::Spanish),
             ("Traduce un texto a otro idioma conservando el tono", Language::Spanish),
             ("Envoie une facture au client par courriel", Language::French),
-            ("Invia una fattura al cliente con la posta", Language::Italian),
+            ("Invia la fattura al cliente e stampa una copia per gli archivi", Language::Italian),
             ("Envia uma fatura para o cliente, não por correio", Language::Portuguese),
             ("Stuur een factuur naar de klant via het systeem", Language::Dutch),
             ("Skicka en faktura till kunden och skriv ut den", Language::Swedish),
