@@ -17,8 +17,8 @@ use super::{ParamKind, TemplateParam, engine};
 /// Most states followed at once. Real templates have a handful.
 const MAX_STATES: usize = 200;
 
-/// Most characters read over all states: what loops in loops could make of a small template.
-const MAX_READ: usize = 20_000_000;
+/// Most bytes and statements looked at, over all states: loops in loops could make very many of a small template.
+const MAX_WORK: usize = 2_000_000;
 
 /// A printed expression of a template.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ struct Analysis<'s> {
     /// Parameters that an enclosing `if` asks about.
     asked: Vec<String>,
     seen: HashSet<(usize, String)>,
-    /// Characters that may still be read.
+    /// Bytes and statements that may still be looked at.
     budget: usize,
     findings: Findings,
 }
@@ -106,7 +106,7 @@ impl<'s> Analysis<'s> {
             scope: Scope::new(known.collect()),
             asked: Vec::new(),
             seen: HashSet::new(),
-            budget: MAX_READ,
+            budget: MAX_WORK,
             findings: Findings::default(),
         }
     }
@@ -150,6 +150,21 @@ impl<'s> Analysis<'s> {
     }
 
     fn statement(&mut self, statement: &Stmt<'s>, states: Vec<Lexer>) -> Vec<Lexer> {
+        let bytes = if let Stmt::EmitRaw(raw) = statement { raw.raw.len() } else { 1 };
+        let work = bytes.saturating_mul(states.len()).saturating_add(1);
+        let Some(budget) = self.budget.checked_sub(work) else {
+            self.budget = 0;
+            let fix = "write it with fewer loops and conditions inside each other".to_owned();
+            self.problem(
+                0,
+                "the template branches too much to be followed".to_owned(),
+                fix,
+                Vec::new(),
+                None,
+            );
+            return Vec::new();
+        };
+        self.budget = budget;
         match statement {
             Stmt::EmitRaw(raw) => self.text(raw.raw, states),
             Stmt::EmitExpr(emit) => self.value(emit, states),
@@ -203,18 +218,6 @@ impl<'s> Analysis<'s> {
 
     /// The template's own text.
     fn text(&mut self, raw: &'s str, mut states: Vec<Lexer>) -> Vec<Lexer> {
-        let Some(budget) = self.budget.checked_sub(raw.len().saturating_mul(states.len())) else {
-            let fix = "write it with fewer loops and conditions inside each other".to_owned();
-            self.problem(
-                0,
-                "the template branches too much to be followed".to_owned(),
-                fix,
-                Vec::new(),
-                None,
-            );
-            return Vec::new();
-        };
-        self.budget = budget;
         let start = (raw.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
         for state in &mut states {
             for (index, c) in raw.char_indices() {
@@ -257,10 +260,13 @@ impl<'s> Analysis<'s> {
         let mut known: HashSet<Lexer> = HashSet::new();
         let mut ends = Vec::new();
         let mut begin = states.clone();
-        while !begin.is_empty() && known.len() <= MAX_STATES {
+        loop {
             let after = self.statements(&repeat.body, begin);
             begin = after.into_iter().filter(|state| known.insert(state.clone())).collect();
             ends.extend(begin.iter().cloned());
+            if begin.is_empty() || known.len() > MAX_STATES {
+                break;
+            }
         }
         self.scope.leave(mark);
         ends.extend(self.statements(&repeat.else_body, states));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::testing::{PARAMS, compile};
-use super::{ScriptTemplate, apply_rewrites};
+use super::{ScriptTemplate, TextTemplate, apply_rewrites};
 
 /// What is said of each template, one line a problem.
 fn messages(sources: &[&str]) -> String {
@@ -226,6 +226,21 @@ fn a_program_that_is_nothing_but_a_parameter_can_be_rewritten() {
         let problems = compile(source).unwrap_err();
         assert!(problems.iter().all(|problem| problem.rewrite.is_none()), "{source}: {problems:?}");
     }
+}
+
+#[test]
+fn loops_in_loops_are_not_followed_for_ever() {
+    let depth = 30;
+    let source =
+        format!("{}echo {{{{ x }}}}\n{}", "{% for a in l %}".repeat(depth), "{% endfor %}".repeat(depth));
+    let problems = compile(&source).unwrap_err();
+    assert_eq!(problems[0].reason, "the template branches too much to be followed");
+}
+
+#[test]
+fn bodies_of_loops_are_checked_in_texts_too() {
+    let problems = TextTemplate::compile("{% for a in l %}{{ a }}{{ q }}{% endfor %}", &PARAMS).unwrap_err();
+    assert_eq!(problems[0].reason, "unknown variable q");
 }
 
 #[test]
