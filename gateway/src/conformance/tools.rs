@@ -194,8 +194,8 @@ async fn sample(prompt: String, context: &RequestContext<RoleServer>) -> Result<
     match context.peer.create_message(params).await {
         Ok(answer) => {
             let content = json!(answer.message.content);
-            let block = content.get(0).unwrap_or(&content);
-            let spoken = block.get("text").and_then(Value::as_str).unwrap_or_default();
+            let first = content.get(0).unwrap_or(&content);
+            let spoken = first.get("text").and_then(Value::as_str).unwrap_or_default();
             Ok(text(format!("LLM response: {spoken}")))
         }
         Err(error) => {
@@ -256,6 +256,7 @@ fn choices_schema() -> Value {
     }})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "given to map_err")]
 fn gone(error: rmcp::ServiceError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }

@@ -8,6 +8,7 @@ mod execution;
 mod identity;
 mod limits;
 mod mutation;
+mod processes;
 mod resources;
 mod support;
 mod tasks;

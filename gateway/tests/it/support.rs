@@ -18,6 +18,7 @@ use mcc_catalog::seam::{
 };
 use mcc_crds::v1alpha1::{Tool, ToolGroup, UserGrant};
 use mcc_gateway::auth::DevAuthenticator;
+use mcc_gateway::exec::{ProcessExecutor, ProcessOptions};
 use mcc_gateway::session::MemorySessions;
 use mcc_gateway::{Gateway, GatewayConfig};
 use serde_json::{Value, json};
@@ -53,6 +54,18 @@ fn tools() -> Vec<(&'static str, &'static [&'static str], Value)> {
         ("timeout", &["public"], json!({})),
         ("full", &["public"], json!({})),
         ("limited", &["public"], json!({"rateLimit": {"perMinute": 2}})),
+        ("count", &["public"], json!({"shell": {"script": "seq 1 200000; exec 1>&2; echo noted"}})),
+        (
+            "hang",
+            &["public"],
+            json!({"shell": {"script": "echo $$ > \"$MCC_PARAM_FILE\"; sleep 600"},
+            "params": [{"name": "file", "type": "str"}]}),
+        ),
+        (
+            "noting",
+            &["public"],
+            json!({"shell": {"script": "echo 'project={\"id\": 7}' >> \"$MCC_SESSION\"; echo ok"}}),
+        ),
         ("cached", &["public"], json!({"cache": {"seconds": 60}})),
         ("shared", &["public"], json!({"cache": {"seconds": 60, "scope": "Shared"}})),
     ]
@@ -279,15 +292,30 @@ impl World {
         authenticator: impl Authenticator + 'static,
         change: impl FnOnce(&mut GatewayConfig),
     ) -> Self {
+        Self::over(authenticator, change, false).await
+    }
+
+    /// User alice, and tools that are processes.
+    pub async fn real() -> Self {
+        Self::over(DevAuthenticator::user("alice", Vec::new()), |_| {}, true).await
+    }
+
+    async fn over(
+        authenticator: impl Authenticator + 'static,
+        change: impl FnOnce(&mut GatewayConfig),
+        real: bool,
+    ) -> Self {
         let mut config = GatewayConfig::default();
         change(&mut config);
         let source = Source(watch::Sender::new(Arc::new(catalog(&[]))));
         let (index, executor) = (Arc::<Index>::default(), Arc::<FakeExecutor>::default());
+        let runs: Arc<dyn Executor> =
+            if real { Arc::new(ProcessExecutor::new(ProcessOptions::default())) } else { executor.clone() };
         let gateway = Gateway::new(
             config,
             &source,
             index.clone(),
-            executor.clone(),
+            runs,
             Arc::new(MemorySessions::default()),
             Arc::new(authenticator),
         )

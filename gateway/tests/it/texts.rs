@@ -69,6 +69,9 @@ async fn whoami_has_three_forms() {
         "cached",
         "shared",
         "named_params",
+        "count",
+        "hang",
+        "noting",
     ]));
     insta::assert_snapshot!(world.modern().text("whoami", json!({})).await, @r"
     username: alice
@@ -92,6 +95,9 @@ async fn whoami_has_three_forms() {
         "cached",
         "shared",
         "named_params",
+        "count",
+        "hang",
+        "noting",
     ]));
     insta::assert_snapshot!(stranger.legacy().await.text("whoami", json!({})).await, @r"
     username: carol
@@ -115,7 +121,7 @@ async fn whoami_is_never_older_than_the_catalog() {
 async fn a_long_whoami_counts_the_rest() {
     let world = World::with(DevAuthenticator::admin(), |config| config.whoami_tools = 2).await;
     let text = world.modern().text("whoami", json!({})).await;
-    assert!(text.contains("tools: academic.secret, lab.lonely … and 14 more"), "{text}");
+    assert!(text.contains("tools: academic.secret, lab.lonely … and 17 more"), "{text}");
 }
 
 #[tokio::test]

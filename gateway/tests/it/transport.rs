@@ -118,7 +118,7 @@ async fn probes_and_metrics() {
         "mcc_tool_calls_total{tool=\"public.fail\",outcome=\"failed\"} 1",
         "mcc_requests_total{tool=\"execute\"} 2",
         "mcc_denied_total 1",
-        "mcc_catalog_tools 16",
+        "mcc_catalog_tools 19",
     ] {
         assert!(metrics.contains(line), "{line} is not in\n{metrics}");
     }
