@@ -79,7 +79,7 @@ pub struct Args {
 pub async fn run(args: &Args, printer: Printer) -> Outcome {
     check_exposure(args)?;
     let source = args.runtime.source(&args.paths)?;
-    report(&source.subscribe().borrow(), printer)?;
+    let _ = report(&source.subscribe().borrow(), printer);
     log(&args.log)?;
     let gateway = gateway(args, &source)?;
     let shutdown = CancellationToken::new();
@@ -95,7 +95,8 @@ pub async fn run(args: &Args, printer: Printer) -> Outcome {
         None => None,
     };
     gateway.ready().await;
-    announce(args, address, operations.as_ref(), &source.subscribe().borrow(), printer)?;
+    // A server goes on when nobody reads what it says.
+    let _ = announce(args, address, operations.as_ref(), &source.subscribe().borrow(), printer);
     let ended = |token: CancellationToken| async move { token.cancelled().await };
     let serve = gateway.serve(listener, ended(shutdown.clone()));
     match operations {

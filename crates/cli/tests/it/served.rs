@@ -102,11 +102,8 @@ fn metrics_have_a_port_of_their_own() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-    let url = lines
-        .map_while(Result::ok)
-        .find_map(|line| Some(line.strip_prefix("Metrics")?.trim().to_owned()))
-        .unwrap();
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let url = lines.find_map(|line| Some(line.strip_prefix("Metrics")?.trim().to_owned())).unwrap();
     let (address, _) = url.trim_start_matches("http://").split_once('/').unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     std::io::Write::write_all(
