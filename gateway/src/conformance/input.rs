@@ -86,12 +86,11 @@ pub fn call(
             None => required(json!({"client_roots": roots()}), None)?.into(),
         }),
         "request_state" | "tampered_state" => {
-            Ok(match (accepted(responses, "confirm", "ok"), state.as_deref()) {
-                (Some(_), Some("confirm")) => text("state-ok".to_owned()),
-                _ => {
-                    let ask = elicitation("Please confirm", "ok", "boolean");
-                    required(json!({"confirm": ask}), Some("confirm"))?.into()
-                }
+            Ok(if let (Some(_), Some("confirm")) = (accepted(responses, "confirm", "ok"), state.as_deref()) {
+                text("state-ok".to_owned())
+            } else {
+                let ask = elicitation("Please confirm", "ok", "boolean");
+                required(json!({"confirm": ask}), Some("confirm"))?.into()
             })
         }
         "multiple_inputs" => {

@@ -193,8 +193,8 @@ async fn sample(prompt: String, context: &RequestContext<RoleServer>) -> Result<
     }))?;
     match context.peer.create_message(params).await {
         Ok(answer) => {
-            let content = json!(answer.message.content);
-            let first = content.get(0).unwrap_or(&content);
+            let blocks = json!(answer.message.content);
+            let first = blocks.get(0).unwrap_or(&blocks);
             let spoken = first.get("text").and_then(Value::as_str).unwrap_or_default();
             Ok(text(format!("LLM response: {spoken}")))
         }

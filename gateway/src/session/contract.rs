@@ -1,7 +1,5 @@
 //! What every session store has to do, run against each.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use mcc_catalog::seam::{SessionBag, SessionChanges, SessionKey, SessionStore};

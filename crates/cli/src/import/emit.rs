@@ -22,7 +22,7 @@ pub fn commented(comments: &[String], object: &Map<String, Value>) -> String {
     let mut body = String::new();
     fields(&mut body, object, 0);
     for line in body.lines() {
-        text.push_str(&format!("# {line}").trim_end().to_owned());
+        text.push_str(format!("# {line}").trim_end());
         text.push('\n');
     }
     text

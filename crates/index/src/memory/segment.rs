@@ -70,7 +70,7 @@ impl Segment {
             entries.push(Arc::new(Entry::new(one.document, &mut shared)));
         }
         postings.sort_unstable_by_key(|&(term, id, _)| (term, id));
-        Self::assemble(entries, Postings::collect(postings), vectors, dimensions)
+        Self::assemble(entries, Postings::collect(&postings), vectors, dimensions)
     }
 
     /// One segment of the documents that are left of several: of each, the documents for which `keeps` says so.
@@ -176,7 +176,7 @@ impl Segment {
 
 impl Postings {
     /// From entries in rising order of terms.
-    fn collect(entries: Vec<(u32, u32, f32)>) -> Self {
+    fn collect(entries: &[(u32, u32, f32)]) -> Self {
         let mut postings = Self { starts: vec![0], ..Self::default() };
         for of_term in entries.chunk_by(|a, b| a.0 == b.0) {
             postings.documents.extend(of_term.iter().map(|&(_, id, _)| id));
