@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mcc_catalog::model::Caller;
 use mcc_catalog::seam::SessionKey;
 use rmcp::RoleServer;
+use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
 
 use crate::http::identity::RequestIdentity;
@@ -33,7 +34,11 @@ impl Scope {
     /// The caller of an HTTP request; `fixed` answers where there is none (stdio).
     pub(crate) fn of(context: &RequestContext<RoleServer>, fixed: Option<&Self>) -> Self {
         if let Some(fixed) = fixed {
-            return fixed.clone();
+            // A connection is the session of the revisions that have sessions; later ones have handles alone.
+            let stateless =
+                context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+            let mcp_session = fixed.mcp_session.clone().filter(|_| !stateless);
+            return Self { mcp_session, ..fixed.clone() };
         }
         let parts = context.extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<RequestIdentity>()) {

@@ -6,7 +6,7 @@
 //! UserGrant ──────────────────────────────────────────────────────────────────────────────▶ targets ────────┴▶ Catalog
 //! ```
 //!
-//! A [`Unit`](tool::Unit) depends on one Tool and its groups' rules; whatever depends on the rest of the objects (which
+//! A `Unit` depends on one Tool and its groups' rules; whatever depends on the rest of the objects (which
 //! groups there are, who else has the key, which Secrets) is decided again each time, and is cheap.
 
 mod digest;

@@ -1,4 +1,4 @@
-//! The contract of [`Executor`](mcc_catalog::seam::Executor), as tests that run against every implementation:
+//! The contract of `Executor`, as tests that run against every implementation:
 //! `executor_contract!(harness)` makes one test of each.
 
 mod endings;
