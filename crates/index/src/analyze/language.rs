@@ -39,9 +39,7 @@ pub enum Language {
     Ukrainian,
 }
 
-/// The languages in Latin letters that are told apart by their function words.
-///
-/// In the order in which ties are decided: by how many people speak them.
+/// The languages in Latin letters that are told apart by their function words; English first.
 pub(super) const LATIN: [Language; 17] = [
     Language::English,
     Language::Spanish,
@@ -189,18 +187,11 @@ pub(super) fn of_script(word: &str) -> Option<Language> {
     }
 }
 
-/// What the Latin words of a text say about its language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Evidence {
-    /// Its function words or letters are this language's.
-    Is(Language),
-    /// Nothing speaks for a language.
-    Unknown,
-}
-
-/// Judges by function words, two points each, and by letters that only few languages have, one point a word.
-/// English wins ties: most tools are described in it, and it has no letters of its own.
-pub(super) fn detect(words: &[RawWord]) -> Evidence {
+/// The language of a text's Latin words: several when they speak for these equally, none when nothing speaks for any.
+///
+/// Judged by function words, two points each, and by letters that only few languages have, one point a word. English
+/// wins ties: most tools are described in it, and it has no letters of its own.
+pub(super) fn detect(words: &[RawWord]) -> Vec<Language> {
     let mut points = [0_u32; LATIN.len()];
     let mut turkish = 0_u32;
     for word in words.iter().filter(|word| word.form == Form::Word) {
@@ -215,17 +206,15 @@ pub(super) fn detect(words: &[RawWord]) -> Evidence {
         }
         turkish += u32::from(word.text.chars().any(|c| TURKISH_LETTERS.contains(&c))) * 2;
     }
-    // The first of equals: `max_by_key` would give the last.
-    let mut best = (Language::English, points[0]);
-    for (&language, &points) in LATIN.iter().zip(&points).skip(1) {
-        if points > best.1 {
-            best = (language, points);
-        }
+    let best = points.iter().copied().max().unwrap_or(0).max(turkish);
+    if best == 0 {
+        return Vec::new();
     }
-    if turkish > best.1 {
-        best = (Language::Turkish, turkish);
+    if points[0] == best {
+        return vec![Language::English];
     }
-    if best.1 == 0 { Evidence::Unknown } else { Evidence::Is(best.0) }
+    let tied = LATIN.iter().zip(points).filter(|&(_, points)| points == best).map(|(&language, _)| language);
+    tied.chain((turkish == best).then_some(Language::Turkish)).collect()
 }
 
 /// Letters outside `a` to `z` that are usual in a language and not in most others.
@@ -269,9 +258,11 @@ mod tests {
             ("Wyślij fakturę do klienta i wydrukuj ją", Language::Polish),
             ("Müşteriye bir fatura gönder ve yazdır, sonra sakla, çağrı için", Language::Turkish),
         ] {
-            assert_eq!(detect(&split(text, Side::Request)), Evidence::Is(language), "{text}");
+            assert_eq!(detect(&split(text, Side::Request)), [language], "{text}");
         }
-        assert_eq!(detect(&split("factura cliente", Side::Request)), Evidence::Unknown);
+        assert!(detect(&split("factura cliente", Side::Request)).is_empty());
+        let tied = detect(&split("Invia una fattura al cliente con la posta", Side::Request));
+        assert!(tied.contains(&Language::Italian) && tied.contains(&Language::Spanish), "{tied:?}");
     }
 
     #[test]

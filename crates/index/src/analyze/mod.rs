@@ -16,7 +16,6 @@ mod stopwords;
 pub use language::Language;
 pub(crate) use script::latin_share;
 
-use language::Evidence;
 use split::{Form, RawWord, Side};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -62,16 +61,17 @@ pub enum Content {
 pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
     let raw = texts.map(|(text, content)| (split::split(text, Side::Tool), content));
     let all: Vec<RawWord> = raw.iter().flat_map(|(words, _)| words).cloned().collect();
-    let language = match language::detect(&all) {
-        Evidence::Is(language) => language,
-        Evidence::Unknown => Language::English,
-    };
-    let stops = stops(language);
+    let mut spoken = language::detect(&all);
+    if spoken.is_empty() {
+        spoken.push(Language::English);
+    }
+    let mut with_english = spoken.clone();
+    if !spoken.contains(&Language::English) {
+        with_english.insert(0, Language::English);
+    }
+    let stops = stops(&spoken);
     raw.map(|(words, content)| {
-        let languages: &[Language] = match content {
-            Content::Identifiers if language != Language::English => &[Language::English, language],
-            _ => &[language],
-        };
+        let languages = if content == Content::Identifiers { &with_english } else { &spoken };
         let words = content_words(words, stops);
         let mut analysed: Vec<Word> = words.iter().map(|word| analyze(word, languages)).collect();
         if content == Content::Detail {
@@ -79,7 +79,7 @@ pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
                 word.terms.retain(|&(_, origin)| origin == Origin::Stem);
             }
         } else {
-            analysed.extend(pairs(&words, JOINED, &languages[..1]));
+            analysed.extend(pairs(&words, JOINED));
         }
         analysed
     })
@@ -91,14 +91,16 @@ pub fn fields<const N: usize>(texts: [(&str, Content); N]) -> [Vec<Word>; N] {
 /// language have will meet anything.
 pub fn query(text: &str) -> Vec<Word> {
     let raw = split::split(text, Side::Request);
-    let (language, languages): (_, &[Language]) = match language::detect(&raw) {
-        Evidence::Is(Language::English) => (Language::English, &[Language::English]),
-        Evidence::Is(language) => (language, &[Language::English, language]),
-        Evidence::Unknown => (Language::English, &language::LATIN),
-    };
-    let raw = content_words(raw, stops(language));
-    let pairs = pairs(&raw, "", &[Language::English]);
-    let mut words: Vec<Word> = raw.iter().map(|word| analyze(word, languages)).collect();
+    let mut spoken = language::detect(&raw);
+    let stops = stops(&spoken);
+    if spoken.is_empty() {
+        spoken.extend(language::LATIN);
+    } else if !spoken.contains(&Language::English) {
+        spoken.insert(0, Language::English);
+    }
+    let raw = content_words(raw, stops);
+    let pairs = pairs(&raw, "");
+    let mut words: Vec<Word> = raw.iter().map(|word| analyze(word, &spoken)).collect();
     for (word, raw) in words.iter_mut().zip(&raw) {
         if matches!(raw.form, Form::Word | Form::Whole) {
             word.terms.push((term_id(JOINED, &fold(&Language::English.stem(&raw.text))), Origin::Joined));
@@ -110,7 +112,7 @@ pub fn query(text: &str) -> Vec<Word> {
 
 /// How many words of a request say what is wanted. Cheap.
 pub(crate) fn content_length(text: &str) -> usize {
-    content_words(split::split(text, Side::Request), stops(Language::English))
+    content_words(split::split(text, Side::Request), stops(&[]))
         .iter()
         .filter(|word| word.form != Form::Whole)
         .count()
@@ -121,11 +123,13 @@ const JOINED: &str = "+";
 /// Prefix of words as they were written.
 const SURFACE: &str = "=";
 
-/// Stop words of a text in `language` are those of its language and the English ones; a word in another script is
-/// judged by its own language's list.
-fn stops(language: Language) -> u32 {
+/// Stop words of a text in these languages, a bit for each list that counts: theirs and the English ones, and those of
+/// the other scripts, whose words can't be mistaken.
+fn stops(spoken: &[Language]) -> u32 {
     let latin: u32 = language::LATIN.iter().map(|&language| stopwords::bit(language)).sum();
-    !latin & !stopwords::bit(Language::Turkish) | stopwords::bit(language) | stopwords::bit(Language::English)
+    let spoken =
+        spoken.iter().fold(stopwords::bit(Language::English), |bits, &one| bits | stopwords::bit(one));
+    !latin & !stopwords::bit(Language::Turkish) | spoken
 }
 
 /// Without stop words, unless nothing else is there.
@@ -149,7 +153,7 @@ fn analyze(word: &RawWord, languages: &[Language]) -> Word {
 
 /// Neighbouring words as one, so that "web pages" and "webpage" meet. The side of the tool and the side of the request
 /// use different prefixes: a pair meets a word, but a pair doesn't meet a pair (that would rank phrases up).
-fn pairs(words: &[RawWord], prefix: &str, languages: &[Language]) -> Vec<Word> {
+fn pairs(words: &[RawWord], prefix: &str) -> Vec<Word> {
     let parts: Vec<&RawWord> = words.iter().filter(|word| word.form == Form::Word).collect();
     let mut pairs = Vec::new();
     for pair in parts.windows(2) {
@@ -163,16 +167,8 @@ fn pairs(words: &[RawWord], prefix: &str, languages: &[Language]) -> Vec<Word> {
             continue;
         }
         let text = format!("{}{}", first.text, second.text);
-        let terms = languages
-            .iter()
-            .map(|language| {
-                (
-                    term_id(&format!("{prefix}{}", language.code()), &fold(&language.stem(&text))),
-                    Origin::Joined,
-                )
-            })
-            .collect();
-        pairs.push(Word { text, terms, repeats: true });
+        let term = term_id(prefix, &fold(&Language::English.stem(&text)));
+        pairs.push(Word { text, terms: vec![(term, Origin::Joined)], repeats: true });
     }
     pairs
 }
