@@ -1,9 +1,11 @@
 //! What MiniLM reaches on the public sets stays reached.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use mcc_catalog::seam::{EmbedKind, Embedder, ToolIndex as _};
+use async_trait::async_trait;
+use mcc_catalog::seam::{EmbedError, EmbedKind, Embedder, ToolIndex as _};
 use mcc_index::evaluate::measure;
 use mcc_index::{MemoryIndex, MiniLmEmbedder, model_folder};
 
@@ -17,7 +19,40 @@ fn model(test: &str) -> Option<Arc<dyn Embedder>> {
         eprintln!("skipped: {test}: no MiniLM weights (cargo xtask model)");
         return None;
     }
-    Some(Arc::new(MiniLmEmbedder::from_folder(&folder).unwrap()))
+    let model = MiniLmEmbedder::from_folder(&folder).unwrap();
+    Some(Arc::new(Remembering { model, vectors: Mutex::default() }))
+}
+
+/// Embeds each text once: two sets have the same tools, and a text takes some hundredths of a second.
+struct Remembering {
+    model: MiniLmEmbedder,
+    vectors: Mutex<HashMap<String, Vec<f32>>>,
+}
+
+#[async_trait]
+impl Embedder for Remembering {
+    fn id(&self) -> &str {
+        self.model.id()
+    }
+    fn dimensions(&self) -> usize {
+        self.model.dimensions()
+    }
+    fn weight(&self) -> f32 {
+        self.model.weight()
+    }
+    async fn embed(&self, texts: &[String], kind: EmbedKind) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            let known = self.vectors.lock().unwrap().get(text).cloned();
+            let vector = match known {
+                Some(vector) => vector,
+                None => self.model.embed(std::slice::from_ref(text), kind).await?.remove(0),
+            };
+            self.vectors.lock().unwrap().insert(text.clone(), vector.clone());
+            vectors.push(vector);
+        }
+        Ok(vectors)
+    }
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ async fn mean_ndcg_with_the_default_embedder() {
 #[tokio::test]
 async fn a_name_in_any_spelling_is_first() {
     let Some(sets) = sets("a_name_in_any_spelling_is_first") else { return };
-    for set in &sets {
+    // The steps have the tools of livemcp.
+    for set in sets.iter().filter(|set| set.name != "livemcp_steps") {
         let index = index(&set.tools).await;
         for tool in &set.tools {
             for spelling in spellings(&tool.facets.groups, &tool.name) {
