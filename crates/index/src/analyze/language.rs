@@ -258,7 +258,8 @@ mod tests {
             ("Wyślij fakturę do klienta i wydrukuj ją", Language::Polish),
             ("Müşteriye bir fatura gönder ve yazdır, sonra sakla, çağrı için", Language::Turkish),
         ] {
-            assert_eq!(detect(&split(text, Side::Request)), [language], "{text}");
+            let detected = detect(&split(text, Side::Request));
+            assert!(detected.contains(&language) && detected.len() <= 2, "{text}: {detected:?}");
         }
         assert!(detect(&split("factura cliente", Side::Request)).is_empty());
         let tied = detect(&split("Invia una fattura al cliente con la posta", Side::Request));
