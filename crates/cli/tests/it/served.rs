@@ -90,7 +90,7 @@ fn refusals_before_serving() {
     assert_snapshot!("up_exposed_user", run(&["manifests", "--listen", "0.0.0.0:0", "--user", "alice"]));
     assert_snapshot!("up_absent", run(&["absent"]));
     assert_snapshot!("up_prefix", run(&["manifests", "--listen", "127.0.0.1:0", "--tool-prefix", "a b"]));
-    assert_snapshot!("up_claims_without_user", run(&["manifests", "--groups", "staff"]));
+    assert_snapshot!("up_claims_of_nobody", run(&["manifests", "--groups", "staff", "--anonymous"]));
 }
 
 #[test]
