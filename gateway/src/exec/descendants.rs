@@ -6,16 +6,47 @@
 //! through fork, exec and setsid and has not enforced since 2.4.30. Where the tag could not be set, the variable
 //! `MCC_SESSION`, which names a file of the call, tells it.
 //!
+//! Linux shows the children of a thread by their place in a list, so whoever reads it while one of them is waited for
+//! may miss another: [`LIST`] keeps the two apart, and so every child of this process is waited for in this file.
+//!
 //! On other systems only the process groups of a call are killed.
 
 use std::collections::BTreeSet;
 use std::fs::read_dir;
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::process::ExitStatus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
+use tokio::process::Child;
+
+/// Held while the list of this process's children is read, and while one of them is waited for.
+static LIST: Mutex<()> = Mutex::new(());
+
+fn list() -> MutexGuard<'static, ()> {
+    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Completes a future that waits for a child, without disturbing those who read the list of children.
+pub async fn waiting<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let _list = list();
+        future.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Whether a child has ended; then it has been waited for.
+pub fn try_wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
+    let _list = list();
+    child.try_wait()
+}
 
 /// Children that are nobody's orphans: the fixed programs of running calls.
 static ROOTS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -80,7 +111,8 @@ impl Family {
 
     /// Waits for the orphans that have ended, so that a long call doesn't fill the process table.
     pub fn reap(&self) {
-        for pid in self.orphans() {
+        let list = list();
+        for pid in self.orphans(&list) {
             let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
         }
     }
@@ -88,7 +120,8 @@ impl Family {
     /// Kills the orphans and waits for those that have ended. Returns how many are left: what a killed process leaves
     /// behind becomes an orphan too, so repeat until there are none.
     pub fn kill_orphans(&self) -> usize {
-        let orphans = self.orphans();
+        let list = list();
+        let orphans = self.orphans(&list);
         for &pid in &orphans {
             let _ = kill(pid, Signal::SIGKILL);
             let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
@@ -112,7 +145,7 @@ impl Family {
 
     /// Bytes of memory that `root`, its descendants and the orphans have for themselves.
     pub fn private_memory(&self, root: Pid) -> u64 {
-        let mut pids = self.orphans();
+        let mut pids = self.orphans(&list());
         pids.push(root);
         let mut total = 0;
         while let Some(pid) = pids.pop() {
@@ -122,7 +155,7 @@ impl Family {
         total
     }
 
-    fn orphans(&self) -> Vec<Pid> {
+    fn orphans(&self, _list: &MutexGuard<'_, ()>) -> Vec<Pid> {
         let children = children("self");
         let roots = roots();
         children.into_iter().filter(|pid| !roots.contains(&pid.as_raw()) && self.contains(*pid)).collect()
@@ -204,6 +237,27 @@ mod tests {
         assert!(private_memory(pid) > 0);
         child.kill().unwrap();
         child.wait().unwrap();
+        assert!(!children("self").contains(&pid));
+    }
+
+    /// Whoever reads the list of children finds all of them: none is waited for meanwhile.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_child_is_waited_for_while_the_list_is_read() {
+        let mut child = tokio::process::Command::new("true").spawn().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap());
+        let waited = {
+            let _list = list();
+            let waited = tokio::spawn(async move { waiting(child.wait()).await });
+            let ended = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") Z ");
+            while !ended() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // Time for the task to hear of it.
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(ended());
+            waited
+        };
+        assert!(waited.await.unwrap().unwrap().success());
         assert!(!children("self").contains(&pid));
     }
 

@@ -12,6 +12,7 @@ use mcc_catalog::quantity::Quantity;
 use mcc_catalog::seam::{Invocation, Program};
 
 use super::conversation::OnHangup;
+use super::descendants::waiting;
 use super::environment::{EnvError, Environment, Resolver, STRING_LIMIT, expand, too_long};
 use super::process::ProcessOptions;
 use super::python::{PYTHON_RUNNER, PythonPayload};
@@ -277,7 +278,7 @@ pub async fn find_python(named: &Path) -> Result<PathBuf, Refused> {
         .output();
     let broken =
         |why: &str| refusal(format!("{} is not a working Python interpreter: {why}", found.display()), FIX);
-    let output = match tokio::time::timeout(PROBE_PATIENCE, probe).await {
+    let output = match tokio::time::timeout(PROBE_PATIENCE, waiting(probe)).await {
         Ok(Ok(output)) if output.status.success() => output,
         Ok(Ok(output)) => return Err(broken(String::from_utf8_lossy(&output.stderr).trim())),
         Ok(Err(error)) => return Err(broken(&error.to_string())),

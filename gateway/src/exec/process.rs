@@ -19,7 +19,7 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Bounds, Conclusion, GreetError, OnHangup, Stop, Streams, Transport, greet};
-use super::descendants::{Family, Root, adopt_orphans};
+use super::descendants::{Family, Root, adopt_orphans, try_wait, waiting};
 use super::outcome::{bare, outcome, refused};
 use super::plan::{Plan, Refused};
 use super::workspace::Workspace;
@@ -267,7 +267,7 @@ impl Call {
         self.cleaned = true;
         // The child isn't waited for yet: its id, and with it the id of its group, can't be anybody else's.
         let _ = killpg(self.root.pid(), Signal::SIGKILL);
-        let _ = self.child.wait().await;
+        let _ = waiting(self.child.wait()).await;
         let family = self.family.clone();
         let workspace = self.workspace.take();
         let gone = family.kill_all(SWEEP_LIMIT).await;
@@ -290,7 +290,7 @@ impl Drop for Call {
         let _ = killpg(self.root.pid(), Signal::SIGKILL);
         let _ = self.child.start_kill();
         let give_up = Instant::now() + SWEEP_LIMIT;
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < give_up {
+        while matches!(try_wait(&mut self.child), Ok(None)) && Instant::now() < give_up {
             std::thread::sleep(Duration::from_millis(1));
         }
         while self.family.kill_orphans() > 0 && Instant::now() < give_up {
