@@ -25,7 +25,7 @@ pub struct GatewayConfig {
     pub body_timeout: Duration,
     /// Largest answer of everything but execute, whose bound is the tool's `outputBytes`. In bytes.
     pub answer_bytes: usize,
-    /// Most keys that whoami lists.
+    /// Most keys that whoami lists; it counts the rest.
     pub whoami_tools: usize,
     /// Runs at the same time, all callers together.
     pub max_in_flight: usize,
@@ -71,7 +71,7 @@ impl Default for GatewayConfig {
             max_body_bytes: 4 << 20,
             body_timeout: Duration::from_secs(30),
             answer_bytes: 64 << 10,
-            whoami_tools: 100,
+            whoami_tools: 1_000,
             max_in_flight: 256,
             max_in_flight_per_caller: 128,
             result_cache_bytes: 64 << 20,

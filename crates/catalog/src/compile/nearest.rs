@@ -9,7 +9,6 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>,
     let wanted = Bigrams::of(&name);
     let mut rough: Vec<(u32, &str)> = candidates
         .map(|candidate| (wanted.overlap_permille(Bigrams::of(candidate)), candidate))
-        .filter(|(overlap, _)| *overlap > 0)
         .collect();
     if rough.len() > COMPARED {
         rough.select_nth_unstable_by(COMPARED, |a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
@@ -75,6 +74,7 @@ mod tests {
             "admin.fs.read_file",
         ];
         let near = |name| nearest(name, keys.into_iter(), 1);
+        assert_eq!(nearest("nmae", ["name", "table"].into_iter(), 3), ["name"]);
         assert_eq!(near("academic.semantic_scholar_serach"), ["academic.semantic_scholar_search"]);
         assert_eq!(near("semantic-scholar-search"), ["academic.semantic_scholar_search"]);
         assert_eq!(near("text.jq"), ["public.text.jq"]);
