@@ -99,7 +99,12 @@ impl Gateway {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
         let end = self.end.child_token();
-        let routes = self.operations_router();
+        let loopback = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+        let mut routes = self.operations_router();
+        // A kubelet probes by the address of a pod; on one machine a web page might try.
+        if loopback {
+            routes = http::router::guarded(routes, &self.shared);
+        }
         serve(listener, routes, &self.shared, end, shutdown).await.context("the metrics server failed")
     }
 

@@ -50,6 +50,11 @@ pub(crate) fn router(
         }))
 }
 
+/// Routes for requests that are addressed to us and sent by nobody else's web page alone.
+pub(crate) fn guarded(routes: Router, shared: &Shared) -> Router {
+    routes.layer(from_fn_with_state(Guard::new(&shared.config), guard))
+}
+
 fn service<H>(
     shared: &Arc<Shared>,
     end: CancellationToken,

@@ -27,6 +27,8 @@ use crate::state::Shared;
 
 /// `_meta` key of a client's idempotency key.
 const IDEMPOTENCY_META: &str = "mcc.dev/idempotencyKey";
+/// HTTP header of the same (draft-ietf-httpapi-idempotency-key-header, without its quotes).
+const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 /// Names of our own arguments: a tool that has such a parameter can't be called in the flat form.
 const OWN: [&str; 3] = ["key", "params", "session"];
 /// Keys named to a caller who asked for one they can't run.
@@ -95,7 +97,7 @@ async fn attempt(
 ) -> Result<CallToolResponse, Stop> {
     let view = shared.view(scope);
     let CallToolRequestParams { arguments, input_responses, request_state, .. } = request;
-    let Request { tool, params, handle } = read(shared, &view, arguments)?;
+    let Request { tool, params, handle } = read(shared, scope, &view, arguments)?;
     let idempotency_key = idempotency_key(context)?;
     let scratchpad = scope
         .scratchpad(handle.as_deref(), &shared.config.catalog, &shared.handles)
@@ -137,7 +139,12 @@ async fn attempt(
 }
 
 /// Reads the arguments and finds the tool. The tool comes first: whoever may not run it learns nothing of it.
-fn read(shared: &Shared, view: &View, arguments: Option<JsonObject>) -> Result<Request, Refusal> {
+fn read(
+    shared: &Shared,
+    scope: &Scope,
+    view: &View,
+    arguments: Option<JsonObject>,
+) -> Result<Request, Refusal> {
     let own = shared.names.of(OwnTool::Execute);
     let usage = format!("{own}(key=\"groups.name\", params={{\"parameter\": \"value\"}})");
     let mut given = Arguments::open(&own, &usage, &OWN, arguments);
@@ -148,6 +155,8 @@ fn read(shared: &Shared, view: &View, arguments: Option<JsonObject>) -> Result<R
     given.finish()?;
     let Some(tool) = resolve(view, key.trim()) else {
         shared.metrics.denied.inc();
+        // Not the key: it is whatever the caller wrote.
+        tracing::info!(caller = %scope.principal, "a call of a tool that the caller may not run was refused");
         return Err(answer::refused(unauthorized(&shared.names, view, key.trim())));
     };
     let params = parameters(&tool, params, rest).map_err(|problem| {
@@ -219,15 +228,28 @@ fn invalid(shared: &Shared, tool: &CompiledTool, errors: &mcc_catalog::params::P
     answer::refused(format!("Validation error for tool '{}': {errors}", tool.key))
 }
 
+/// The key under which a call runs once: of the message, else of its HTTP request.
 fn idempotency_key(context: &RequestContext<RoleServer>) -> Result<Option<String>, Refusal> {
-    let Some(value) = context.meta.0.0.get(IDEMPOTENCY_META) else { return Ok(None) };
-    let usable = |key: &&str| {
-        (1..=128).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
-    };
-    match value.as_str().filter(usable) {
-        Some(key) => Ok(Some(key.to_owned())),
-        None => Err(answer::refused(format!(
-            "Not started: _meta[\"{IDEMPOTENCY_META}\"] must be 1 to 128 printable ASCII characters."
+    let message = context.meta.0.0.get(IDEMPOTENCY_META);
+    let headers = context.extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
+    let header = headers.and_then(|headers| headers.get(IDEMPOTENCY_HEADER));
+    let message =
+        message.map(|value| usable(value.as_str(), &format!("_meta[\"{IDEMPOTENCY_META}\"]"))).transpose()?;
+    let header = header.map(|value| usable(value.to_str().ok(), "the header Idempotency-Key")).transpose()?;
+    match (message, header) {
+        (Some(message), Some(header)) if message != header => Err(answer::refused(format!(
+            "Not started: the header Idempotency-Key and _meta[\"{IDEMPOTENCY_META}\"] differ; send one of them."
         ))),
+        (message, header) => Ok(message.or(header)),
+    }
+}
+
+fn usable(key: Option<&str>, place: &str) -> Result<String, Refusal> {
+    let printable = |key: &&str| key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    match key.filter(|key| (1..=128).contains(&key.len())).filter(printable) {
+        Some(key) => Ok(key.to_owned()),
+        None => {
+            Err(answer::refused(format!("Not started: {place} must be 1 to 128 printable ASCII characters.")))
+        }
     }
 }

@@ -21,6 +21,8 @@ const MAX_LIMIT: i64 = 50;
 const INDEXING: Duration = Duration::from_secs(30);
 /// Longest request, in bytes.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
+/// Words named that no tool has, and the longest of them in characters.
+const UNMATCHED: (usize, usize) = (12, 40);
 
 pub(crate) fn definition(names: &Names) -> Definition {
     let description = format!(
@@ -97,7 +99,25 @@ async fn find(
     let rest =
         |more| format!("[… {more} more tools left out: ask for fewer with limit, or raise min_score …]");
     let text = answer::blocks(blocks, shared.config.answer_bytes, rest);
-    Ok(answer::text(text.unwrap_or_else(|| nothing(min_score))))
+    let mut text = text.unwrap_or_else(|| nothing(min_score));
+    text.push_str(&unmatched(shared, &query).await);
+    Ok(answer::text(text))
+}
+
+/// Says which words of the request no tool has, so that a model doesn't take a neighbour for what it asked for.
+async fn unmatched(shared: &Shared, query: &Query) -> String {
+    let words = shared.index.unmatched_words(&query.text, &query.visibility).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the words that no tool has are not known");
+        Vec::new()
+    });
+    if words.is_empty() {
+        return String::new();
+    }
+    let (most, longest) = UNMATCHED;
+    let named: Vec<String> =
+        words.iter().take(most).map(|word| word.chars().take(longest).collect()).collect();
+    let more = if words.len() > most { " …" } else { "" };
+    format!("\n\nWords that no tool has: {}{more}. Hits for them are by meaning only.", named.join(", "))
 }
 
 fn nothing(min_score: Option<f64>) -> String {

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use mcc_gateway::auth::DevAuthenticator;
-use serde_json::json;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 use crate::support::{Events, World, eventually, messages, text};
 
@@ -122,6 +123,33 @@ async fn the_same_idempotency_key_runs_once() {
     assert_eq!(text(&elsewhere), "b", "keys are the caller's own");
     let bad = client.call_meta("execute", call("a"), Some(json!({"mcc.dev/idempotencyKey": "é"}))).await;
     assert_eq!(bad["isError"], true);
+}
+
+#[tokio::test]
+async fn the_idempotency_key_may_be_a_header() {
+    let world = World::user("alice").await;
+    let client = world.modern();
+    let call = async |header: &str, meta: Option<Value>| {
+        let params = json!({"name": "execute", "arguments": {"key": "academic.secret"}});
+        let mut request = client.request(&client.message("tools/call", params, meta));
+        request.headers_mut().insert("idempotency-key", header.parse().unwrap());
+        let response = world.gateway.router().oneshot(request).await.unwrap();
+        messages(response).await.pop().unwrap()["result"].clone()
+    };
+    let first = call("order-1", None).await;
+    assert_eq!(first, call("order-1", None).await);
+    assert_eq!(first, call("order-1", Some(json!({"mcc.dev/idempotencyKey": "order-1"}))).await);
+    assert_ne!(first, call("order-2", None).await);
+    for (header, meta) in [
+        ("order-1", Some(json!({"mcc.dev/idempotencyKey": "order-2"}))),
+        ("", None),
+        ("k".repeat(129).as_str(), None),
+    ] {
+        let refused = call(header, meta).await;
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(text(&refused).contains("Idempotency-Key"), "{refused}");
+    }
+    assert_eq!(world.executor.count(), 2);
 }
 
 #[tokio::test]

@@ -10,10 +10,10 @@ use mcc_catalog::seam::{AuthError, Authenticator, Credentials};
 use mcc_crds::v1alpha1::SubjectKind;
 use serde_json::json;
 
-use crate::support::{World, catalog};
+use crate::support::{World, catalog, catalog_of, eventually};
 
 /// Takes the bearer token as the user's name; `bad` is wrong, `down` can't be checked.
-struct Tokens;
+pub struct Tokens;
 
 #[async_trait]
 impl Authenticator for Tokens {
@@ -60,6 +60,24 @@ async fn a_session_of_somebody_else_does_not_exist() {
         assert_eq!(response.status(), 404, "{method}");
     }
     assert_eq!(alice.text("get_session", json!({"name": "project"})).await, "\"hers\"");
+}
+
+#[tokio::test]
+async fn a_grant_ends_at_its_time() {
+    let world = World::user("alice").await;
+    let end = jiff::Timestamp::now() + std::time::Duration::from_secs(3);
+    let alice = json!({"groups": ["academic"], "expiresAt": end.to_string()});
+    world.source.publish(catalog_of(vec![("secret", &["academic"], json!({}))], &alice));
+    let client = world.modern();
+    let call = || client.call("execute", json!({"key": "academic.secret"}));
+    while jiff::Timestamp::now() < end - std::time::Duration::from_secs(1) {
+        assert_eq!(call().await["isError"], false);
+    }
+    eventually("the grant has ended", || jiff::Timestamp::now() > end + std::time::Duration::from_secs(1))
+        .await;
+    assert_eq!(call().await["isError"], true);
+    assert_eq!(client.text("describe_tools", json!({})).await.matches("## ").count(), 0);
+    assert!(client.text("whoami", json!({})).await.contains("tools: (none)"));
 }
 
 #[tokio::test]

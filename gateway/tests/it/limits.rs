@@ -3,7 +3,8 @@
 use mcc_gateway::auth::DevAuthenticator;
 use serde_json::json;
 
-use crate::support::{World, eventually, text};
+use crate::identity::Tokens;
+use crate::support::{Client, World, catalog_of, eventually, text};
 
 #[tokio::test]
 async fn a_rate_limit_says_when_to_come_back() {
@@ -56,6 +57,38 @@ async fn results_are_kept_for_their_caller_or_for_all() {
     client.text("set_session", json!({"name": "project", "value": 1})).await;
     client.text("execute", json!({"key": "public.cached"})).await;
     assert_eq!(world.executor.count(), 3);
+}
+
+#[tokio::test]
+async fn only_results_that_hold_are_kept() {
+    let world = World::new(Tokens).await;
+    let (alice, bob) = (world.modern().with_token("alice"), world.modern().with_token("bob"));
+    let kept = |script: &str, scope: &str| {
+        json!({"shell": {"script": script}, "cache": {"seconds": 60, "scope": scope},
+               "params": [{"name": "text", "type": "str", "default": ""}]})
+    };
+    let publish = |script: &str| {
+        let tools: Vec<(&str, &[&str], _)> = vec![
+            ("fail", &["public"], kept("false", "Shared")),
+            ("secret", &["academic"], kept(script, "Shared")),
+        ];
+        world.source.publish(catalog_of(tools, &json!({"groups": ["academic"]})));
+    };
+    let runs = async |client: &Client, key: &str, text: &str| {
+        client.call("execute", json!({"key": key, "params": {"text": text}})).await;
+        world.executor.count()
+    };
+    publish("true");
+    assert_eq!([runs(&alice, "public.fail", "").await, runs(&alice, "public.fail", "").await], [1, 2]);
+    assert_eq!(
+        [runs(&alice, "academic.secret", "a").await, runs(&alice, "academic.secret", "a").await],
+        [3, 3]
+    );
+    assert_eq!(runs(&alice, "academic.secret", "b").await, 4, "other parameters");
+    let refusal = bob.refusal("execute", json!({"key": "academic.secret", "params": {"text": "a"}})).await;
+    assert!(refusal.starts_with("Unauthorized"), "permission comes before what is kept: {refusal}");
+    publish("true # changed");
+    assert_eq!(runs(&alice, "academic.secret", "a").await, 5, "a changed tool");
 }
 
 #[tokio::test]

@@ -107,18 +107,20 @@ fn entries<T>(objects: Vec<T>, name: impl Fn(&T) -> String) -> BTreeMap<Namespac
 
 /// The test catalog without the tools named.
 pub fn catalog(without: &[&str]) -> Catalog {
-    let tools = tools().into_iter().filter(|(name, _, _)| !without.contains(name));
-    let tools = tools.map(|(name, groups, further)| tool(name, groups, &further)).collect();
+    let alice = json!({"email": "alice@example.com", "groups": ["academic"]});
+    catalog_of(tools().into_iter().filter(|(name, _, _)| !without.contains(name)).collect(), &alice)
+}
+
+/// A catalog of these tools in which alice has this grant.
+pub fn catalog_of(tools: Vec<(&str, &[&str], Value)>, alice: &Value) -> Catalog {
+    let tools = tools.into_iter().map(|(name, groups, further)| tool(name, groups, &further)).collect();
     let objects = ObjectSet {
         tools: entries(tools, |tool: &Tool| tool.metadata.name.clone().unwrap()),
         groups: entries(vec![group("academic"), group("lab")], |group: &ToolGroup| {
             group.metadata.name.clone().unwrap()
         }),
         grants: entries(
-            vec![
-                grant("alice", &json!({"email": "alice@example.com", "groups": ["academic"]})),
-                grant("bob", &json!({"tools": ["lab.lonely"]})),
-            ],
+            vec![grant("alice", alice), grant("bob", &json!({"tools": ["lab.lonely"]}))],
             |grant: &UserGrant| grant.metadata.name.clone().unwrap(),
         ),
         ..ObjectSet::default()
@@ -131,6 +133,10 @@ pub fn catalog(without: &[&str]) -> Catalog {
 pub struct Source(watch::Sender<Arc<Catalog>>);
 
 impl Source {
+    pub fn new(catalog: Catalog) -> Self {
+        Self(watch::Sender::new(Arc::new(catalog)))
+    }
+
     pub fn publish(&self, catalog: Catalog) {
         self.0.send_replace(Arc::new(catalog));
     }
@@ -148,11 +154,16 @@ pub struct Index {
     documents: Mutex<BTreeMap<String, ToolDocument>>,
     /// Answers what the caller may not see, too, and what is gone: a stale index.
     pub careless: AtomicBool,
+    /// Doesn't answer.
+    pub away: AtomicBool,
 }
 
 #[async_trait]
 impl ToolIndex for Index {
     async fn replace(&self, documents: Vec<ToolDocument>) -> Result<(), IndexError> {
+        if self.away.load(Ordering::Relaxed) {
+            return Err(IndexError::Unavailable("away".into()));
+        }
         let documents = documents.into_iter().map(|document| (document.facets.key.clone(), document));
         *self.documents.lock().unwrap() = documents.collect();
         Ok(())
@@ -307,7 +318,7 @@ impl World {
     ) -> Self {
         let mut config = GatewayConfig::default();
         change(&mut config);
-        let source = Source(watch::Sender::new(Arc::new(catalog(&[]))));
+        let source = Source::new(catalog(&[]));
         let (index, executor) = (Arc::<Index>::default(), Arc::<FakeExecutor>::default());
         let runs: Arc<dyn Executor> =
             if real { Arc::new(ProcessExecutor::new(ProcessOptions::default())) } else { executor.clone() };

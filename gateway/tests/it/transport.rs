@@ -1,13 +1,20 @@
 //! HTTP and byte streams: guards, errors, probes, both transports.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use axum::body::Body;
 use http::{Request, StatusCode};
 use mcc_gateway::auth::DevAuthenticator;
+use mcc_gateway::session::MemorySessions;
+use mcc_gateway::{Gateway, GatewayConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tower::ServiceExt as _;
 
-use crate::support::{LEGACY, MODERN, World, messages, text};
+use crate::support::{
+    FakeExecutor, Index, LEGACY, MODERN, Source, World, catalog, eventually, messages, text,
+};
 
 fn post(body: impl Into<Body>) -> Request<Body> {
     Request::post("/mcp")
@@ -126,6 +133,59 @@ async fn probes_and_metrics() {
 }
 
 #[tokio::test]
+async fn it_is_ready_when_the_index_is() {
+    let index = Arc::<Index>::default();
+    index.away.store(true, Ordering::Relaxed);
+    let gateway = Gateway::new(
+        GatewayConfig::default(),
+        &Source::new(catalog(&[])),
+        index.clone(),
+        Arc::<FakeExecutor>::default(),
+        Arc::new(MemorySessions::default()),
+        Arc::new(DevAuthenticator::admin()),
+    )
+    .unwrap();
+    let status = async |path: &str| {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        gateway.operations_router().oneshot(request).await.unwrap().status()
+    };
+    for _ in 0..3 {
+        assert_eq!(status("/healthz").await, StatusCode::OK);
+        assert_eq!(status("/readyz").await, StatusCode::SERVICE_UNAVAILABLE);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    index.away.store(false, Ordering::Relaxed);
+    tokio::time::timeout(std::time::Duration::from_secs(30), gateway.ready()).await.unwrap();
+    assert_eq!(status("/readyz").await, StatusCode::OK);
+}
+
+/// A request over TCP: the status line of its answer.
+async fn status_line(address: std::net::SocketAddr, head: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).await.unwrap();
+    line
+}
+
+#[tokio::test]
+async fn the_port_of_the_probes_is_guarded_too() {
+    let world = World::admin().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let gateway = world.gateway.clone();
+    tokio::spawn(async move { gateway.serve_operations(listener, std::future::pending()).await });
+    for (headers, status) in [
+        (format!("Host: {address}"), "200 OK"),
+        ("Host: evil.example".into(), "403 Forbidden"),
+        (format!("Host: {address}\r\nOrigin: https://evil.example"), "403 Forbidden"),
+    ] {
+        let line = status_line(address, &format!("GET /metrics HTTP/1.1\r\n{headers}")).await;
+        assert_eq!(line, format!("HTTP/1.1 {status}\r\n"), "{headers}");
+    }
+}
+
+#[tokio::test]
 async fn a_real_server_stops_when_told() {
     let world = World::admin().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -206,4 +266,46 @@ async fn stdio_speaks_both_eras_with_one_scratchpad() {
     let answers = stdio(World::user("alice").await, modern).await;
     assert!(answers[0]["result"]["supportedVersions"].as_array().unwrap().contains(&json!(MODERN)));
     assert_eq!(text(&answers[2]["result"]), "5");
+}
+
+/// Over byte streams a call dies when its client cancels it, and when its client goes.
+#[tokio::test]
+async fn stdio_calls_die_with_a_cancel_and_with_their_client() {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": MODERN,
+                      "io.modelcontextprotocol/clientCapabilities": {}});
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    for (greeting, meta) in [(vec![initialize, initialized], None), (vec![], Some(meta))] {
+        let world = World::admin().await;
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let gateway = world.gateway.clone();
+        let server = tokio::spawn(async move {
+            gateway.serve_transport(tokio::io::split(theirs), std::future::pending()).await.unwrap();
+        });
+        let (read, mut write) = tokio::io::split(ours);
+        let call = |id: u32| {
+            let mut params = json!({"name": "execute", "arguments": {"key": "public.slow"}});
+            if let Some(meta) = &meta {
+                params["_meta"] = meta.clone();
+            }
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+        };
+        let mut cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+        if let Some(meta) = &meta {
+            cancel["params"]["_meta"] = meta.clone();
+        }
+        for line in greeting.iter().chain([&call(1)]) {
+            write.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        }
+        eventually("it runs", || world.executor.count() == 1).await;
+        write.write_all(format!("{cancel}\n").as_bytes()).await.unwrap();
+        eventually("it is killed", || world.executor.cancelled.load(Ordering::SeqCst) == 1).await;
+        write.write_all(format!("{}\n", call(2)).as_bytes()).await.unwrap();
+        eventually("another runs", || world.executor.count() == 2).await;
+        drop((read, write));
+        eventually("it is killed", || world.executor.cancelled.load(Ordering::SeqCst) == 2).await;
+        tokio::time::timeout(std::time::Duration::from_secs(30), server).await.unwrap().unwrap();
+    }
 }

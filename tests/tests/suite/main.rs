@@ -10,3 +10,4 @@ mod fuzz;
 mod layout;
 mod permission;
 mod reload;
+mod secrecy;

@@ -7,9 +7,8 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>,
     const ALIKE: f64 = 0.6;
     let name: String = fold(&name.chars().take(200).collect::<String>());
     let wanted = Bigrams::of(&name);
-    let mut rough: Vec<(u32, &str)> = candidates
-        .map(|candidate| (wanted.overlap_permille(Bigrams::of(candidate)), candidate))
-        .collect();
+    let mut rough: Vec<(u32, &str)> =
+        candidates.map(|candidate| (wanted.overlap_permille(Bigrams::of(candidate)), candidate)).collect();
     if rough.len() > COMPARED {
         rough.select_nth_unstable_by(COMPARED, |a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
         rough.truncate(COMPARED);

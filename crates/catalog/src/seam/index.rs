@@ -54,6 +54,16 @@ pub trait ToolIndex: Send + Sync {
     async fn update(&self, upserts: Vec<ToolDocument>, removals: Vec<String>) -> Result<(), IndexError>;
     /// Hits by falling score, ties by key.
     async fn search(&self, query: &Query) -> Result<Vec<Hit>, IndexError>;
+    /// The words of a request, without stop words, that no tool the caller may see has in any form: hits for them are
+    /// by meaning only. An index that can't tell answers none.
+    async fn unmatched_words(
+        &self,
+        request: &str,
+        visibility: &Visibility,
+    ) -> Result<Vec<String>, IndexError> {
+        let _ = (request, visibility);
+        Ok(Vec::new())
+    }
     /// Number of documents.
     async fn len(&self) -> Result<usize, IndexError>;
 }

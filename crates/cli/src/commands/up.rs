@@ -12,7 +12,11 @@ use mcc_gateway::{Gateway, GatewayConfig};
 use mcc_index::MemoryIndex;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
+use tracing::Level;
+use tracing_subscriber::filter::{EnvFilter, filter_fn};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::lint;
 use crate::embedder::EmbedderArgs;
@@ -94,17 +98,26 @@ pub async fn run(args: &Args, printer: Printer) -> Outcome {
         Some(address) => Some(listen(address).await?),
         None => None,
     };
-    gateway.ready().await;
-    // A server goes on when nobody reads what it says.
-    let _ = announce(args, address, operations.as_ref(), &source.subscribe().borrow(), printer);
-    let ended = |token: CancellationToken| async move { token.cancelled().await };
-    let serve = gateway.serve(listener, ended(shutdown.clone()));
-    match operations {
-        None => serve.await?,
-        Some(operations) => {
-            tokio::try_join!(serve, gateway.serve_operations(operations, ended(shutdown.clone())))?;
+    let metrics = operations.as_ref().map(TcpListener::local_addr).transpose()?;
+    // Requests and probes are answered before everything is indexed: searches wait themselves.
+    let announced = async {
+        tokio::select! {
+            () = gateway.ready() => {
+                // A server goes on when nobody reads what it says.
+                let _ = announce(args, address, metrics, &source.subscribe().borrow(), printer);
+            }
+            () = shutdown.cancelled() => {}
         }
-    }
+        Ok(())
+    };
+    let ended = |token: CancellationToken| async move { token.cancelled().await };
+    let operations = async {
+        match operations {
+            None => Ok(()),
+            Some(listener) => gateway.serve_operations(listener, ended(shutdown.clone())).await,
+        }
+    };
+    tokio::try_join!(gateway.serve(listener, ended(shutdown.clone())), operations, announced)?;
     Ok(ExitStatus::Ok)
 }
 
@@ -156,7 +169,14 @@ fn check_exposure(args: &Args) -> Result<(), Failure> {
             "listen on 127.0.0.1, serve public tools only with --anonymous, or say --i-trust-this-network",
         ));
     }
-    Ok(())
+    let metrics = args.metrics_listen.filter(|address| !address.ip().is_loopback());
+    match metrics.filter(|_| !args.i_trust_this_network) {
+        Some(address) => Err(Failure::usage(format!(
+            "--metrics-listen {address} shows everybody who reaches it the keys of all tools that run"
+        ))
+        .hint("listen on 127.0.0.1, or say --i-trust-this-network")),
+        None => Ok(()),
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
@@ -178,27 +198,34 @@ fn log(filter: &str) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         Failure::usage(format!("--log: {error}")).hint("write it as level, or target=level,…")
     })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .with_target(false)
+    // At their lower levels other crates log whole messages, with parameters, session values and results in them.
+    let no_messages = filter_fn(|event| {
+        *event.level() <= Level::INFO || event.target().split("::").next().is_some_and(is_ours)
+    });
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(no_messages)
+        .with(fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false))
         .try_init()
         .map_err(Failure::msg)
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "mcc" || name.starts_with("mcc_")
 }
 
 fn announce(
     args: &Args,
     address: SocketAddr,
-    operations: Option<&TcpListener>,
+    metrics: Option<SocketAddr>,
     catalog: &Catalog,
     printer: Printer,
 ) -> Result<(), Failure> {
     let url = format!("http://{address}/mcp");
     printer.note(format!("Serving {} to {}", tools(catalog), args.caller.describe()))?;
     printer.note(format!("MCP      {}", printer.paint_err(Tone::Strong, &url)))?;
-    if let Some(operations) = operations {
-        printer.note(format!("Metrics  http://{}/metrics", operations.local_addr()?))?;
+    if let Some(address) = metrics {
+        printer.note(format!("Metrics  http://{address}/metrics"))?;
     }
     printer.note(isolation(printer))?;
     printer.note(format!("Connect a client: mcc client-config CLIENT --server {url}"))?;

@@ -48,19 +48,6 @@ impl MemoryIndex {
         Self { embedder, snapshot: ArcSwap::default(), writer: Mutex::new(()) }
     }
 
-    /// The words of a request, without stop words, that no tool the caller may see has in any form.
-    pub fn unmatched_words(&self, request: &str, visibility: &Visibility) -> Vec<String> {
-        let snapshot = self.snapshot.load();
-        let mut unmatched: Vec<String> = Vec::new();
-        for word in analyze::query(request) {
-            if !word.repeats && !unmatched.contains(&word.text) && !snapshot.has_any(&word.terms, visibility)
-            {
-                unmatched.push(word.text);
-            }
-        }
-        unmatched
-    }
-
     fn weights(&self) -> Weights {
         Weights {
             dense: self.embedder.weight(),
@@ -170,10 +157,32 @@ impl ToolIndex for MemoryIndex {
         }
         let plan = Plan::new(&query.text);
         let texts: Vec<String> = plan.parts.iter().map(|part| part.text.clone()).collect();
-        let vectors: Vec<Vec<i16>> =
-            self.embed(&texts, EmbedKind::Query).await?.iter().map(|vector| quantize(vector)).collect();
+        // Words alone find less, and still most of what is there.
+        let vectors = self.embed(&texts, EmbedKind::Query).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a request is searched for by its words alone");
+            Vec::new()
+        });
+        let vectors: Vec<Vec<i16>> = vectors.iter().map(|vector| quantize(vector)).collect();
         let snapshot = self.snapshot.load_full();
         Ok(snapshot.search(&plan, &vectors, &query.visibility, self.weights(), query.min_score, query.limit))
+    }
+
+    async fn unmatched_words(
+        &self,
+        request: &str,
+        visibility: &Visibility,
+    ) -> Result<Vec<String>, IndexError> {
+        let snapshot = self.snapshot.load_full();
+        let mut words = analyze::query(request);
+        words.retain(|word| !word.repeats);
+        let matched = snapshot.matched(&words, visibility);
+        let mut unmatched: Vec<String> = Vec::new();
+        for (word, matched) in words.into_iter().zip(matched) {
+            if !matched && !unmatched.contains(&word.text) {
+                unmatched.push(word.text);
+            }
+        }
+        Ok(unmatched)
     }
 
     async fn len(&self) -> Result<usize, IndexError> {

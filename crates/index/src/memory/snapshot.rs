@@ -9,7 +9,7 @@ use mcc_catalog::seam::Hit;
 use super::segment::Segment;
 use super::top::Top;
 use super::vectors::dot;
-use crate::analyze::Origin;
+use crate::analyze::Word;
 use crate::bm25f::idf;
 use crate::fusion::{LEG, Legs, Plan, Weights, fuse};
 
@@ -129,12 +129,16 @@ impl Snapshot {
         found.into_iter().map(|(id, score)| Hit { key: seen.key(id).to_owned(), score }).collect()
     }
 
-    /// Whether a visible document has one of these terms.
-    pub(super) fn has_any(&self, terms: &[(u32, Origin)], visibility: &Visibility) -> bool {
+    /// Of each word, whether a visible document has one of its terms.
+    pub(super) fn matched(&self, words: &[Word], visibility: &Visibility) -> Vec<bool> {
         let seen = self.seen(visibility);
-        seen.views.iter().any(|(view, _, admitted)| {
-            terms.iter().any(|&(term, _)| view.segment.postings(term).any(|(id, _)| admitted.has(id)))
-        })
+        let has = |word: &Word| {
+            seen.views.iter().any(|(view, _, admitted)| {
+                let mut postings = word.terms.iter().flat_map(|&(term, _)| view.segment.postings(term));
+                postings.any(|(id, _)| admitted.has(id))
+            })
+        };
+        words.iter().map(has).collect()
     }
 
     fn seen(&self, visibility: &Visibility) -> Seen<'_> {

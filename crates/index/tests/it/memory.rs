@@ -140,10 +140,10 @@ async fn words_that_no_visible_tool_has() {
         tool(&["hidden"], "unicorn", "Draws a unicorn"),
     ])
     .await;
-    let unmatched =
-        |visibility| index.unmatched_words("please send a letter to a unicorn by pigeon", &visibility);
-    assert_eq!(unmatched(Visibility::everything()), ["pigeon"]);
-    assert_eq!(unmatched(Visibility::public()), ["unicorn", "pigeon"]);
+    let request = "please send a letter to a unicorn by pigeon";
+    let unmatched = async |visibility| index.unmatched_words(request, &visibility).await.unwrap();
+    assert_eq!(unmatched(Visibility::everything()).await, ["pigeon"]);
+    assert_eq!(unmatched(Visibility::public()).await, ["unicorn", "pigeon"]);
 }
 
 /// A hidden tool's name in a list of names must not change what is found.
