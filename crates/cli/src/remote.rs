@@ -87,7 +87,8 @@ impl Remote {
     /// The text of an answer that has to be a success.
     async fn text(&self, name: &str, arguments: Value) -> Result<String, Failure> {
         let result = self.tool(name, arguments, None).await?;
-        let text = text_of(&result);
+        // What follows the first text are remarks for a model.
+        let text = texts(&result).next().unwrap_or_default().to_owned();
         if result.is_error == Some(true) { Err(Failure::msg(text)) } else { Ok(text) }
     }
 
@@ -141,17 +142,16 @@ impl Remote {
     ) -> Result<Called, Failure> {
         let meta = idempotency_key.map(|key| json!({ "mcc.dev/idempotencyKey": key }));
         let result = self.tool("execute", json!({ "key": key, "params": params }), meta).await?;
-        let text = text_of(&result);
+        let text = texts(&result).collect::<Vec<_>>().join("\n");
         Ok(Called::of_text(&text, result.is_error == Some(true), output::structured(&text)))
     }
 }
 
-fn text_of(result: &CallToolResult) -> String {
-    let texts = result.content.iter().filter_map(|block| match block {
+fn texts(result: &CallToolResult) -> impl Iterator<Item = &str> {
+    result.content.iter().filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text.text.as_str()),
         _ => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// The blocks of an answer of search or describe_tools: each begins with `## key`, after a line `[score]` in search.

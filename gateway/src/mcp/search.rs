@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mcc_catalog::seam::Query;
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::json;
 
 use super::answer::{self, Refusal};
@@ -99,25 +99,26 @@ async fn find(
     let rest =
         |more| format!("[… {more} more tools left out: ask for fewer with limit, or raise min_score …]");
     let text = answer::blocks(blocks, shared.config.answer_bytes, rest);
-    let mut text = text.unwrap_or_else(|| nothing(min_score));
-    text.push_str(&unmatched(shared, &query).await);
-    Ok(answer::text(text))
+    let mut result = answer::text(text.unwrap_or_else(|| nothing(min_score)));
+    // Apart from the hits, whose text programs read.
+    result.content.extend(unmatched(shared, &query).await.map(ContentBlock::text));
+    Ok(result)
 }
 
 /// Says which words of the request no tool has, so that a model doesn't take a neighbour for what it asked for.
-async fn unmatched(shared: &Shared, query: &Query) -> String {
+async fn unmatched(shared: &Shared, query: &Query) -> Option<String> {
     let words = shared.index.unmatched_words(&query.text, &query.visibility).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "the words that no tool has are not known");
         Vec::new()
     });
     if words.is_empty() {
-        return String::new();
+        return None;
     }
     let (most, longest) = UNMATCHED;
     let named: Vec<String> =
         words.iter().take(most).map(|word| word.chars().take(longest).collect()).collect();
     let more = if words.len() > most { " …" } else { "" };
-    format!("\n\nWords that no tool has: {}{more}. Hits for them are by meaning only.", named.join(", "))
+    Some(format!("Words that no tool has: {}{more}.", named.join(", ")))
 }
 
 fn nothing(min_score: Option<f64>) -> String {

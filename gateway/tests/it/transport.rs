@@ -136,9 +136,10 @@ async fn probes_and_metrics() {
 async fn it_is_ready_when_the_index_is() {
     let index = Arc::<Index>::default();
     index.away.store(true, Ordering::Relaxed);
+    let source = Source::new(catalog(&[]));
     let gateway = Gateway::new(
         GatewayConfig::default(),
-        &Source::new(catalog(&[])),
+        &source,
         index.clone(),
         Arc::<FakeExecutor>::default(),
         Arc::new(MemorySessions::default()),

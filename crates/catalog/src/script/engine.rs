@@ -41,9 +41,23 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine
 });
 
+/// How a comment begins: with a space, because `${#name}` and `${#}` are a shell's own.
+const COMMENT: &str = "{# ";
+
 /// White space as the original system's Jinja2: block lines vanish, the last newline stays.
 pub(crate) fn syntax() -> Result<SyntaxConfig, Error> {
-    SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
+    syntax.comment_delimiters(COMMENT, "#}").build()
+}
+
+/// Where something stands that looks like a comment and is none.
+pub(crate) fn almost_a_comment(source: &str) -> Option<usize> {
+    let mut openings = source.match_indices("{#").map(|(at, _)| at);
+    openings.find(|&at| {
+        let rest = &source[at..];
+        !source[..at].ends_with('$') && !rest.starts_with(COMMENT) && rest[2..].contains("#}")
+    })
 }
 
 /// Parses `source`.

@@ -64,6 +64,12 @@ pub(super) fn analyse(source: &str, params: &[TemplateParam<'_>], language: Lang
         analysis.problem(offset, "the template contains a NUL character".to_owned(), fix, Vec::new(), None);
         return analysis.findings;
     }
+    if let Some(offset) = engine::almost_a_comment(source) {
+        let reason = "a comment begins with {# and a space; this would be text".to_owned();
+        let fix = "write {# … #} with a space, or {{ '{#' }} where the two characters are meant".to_owned();
+        analysis.problem(offset, reason, fix, Vec::new(), None);
+        return analysis.findings;
+    }
     match engine::parse(source) {
         Ok(Stmt::Template(template)) => {
             let states = match language {

@@ -15,7 +15,7 @@ pub enum Segment<'a> {
 pub fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut segments = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
+    while let Some(at) = next_tag(rest) {
         let close = match &rest[at..at + 2] {
             "{{" => "}}",
             "{%" => "%}",
@@ -39,6 +39,12 @@ pub fn segments(text: &str) -> Vec<Segment<'_>> {
         segments.push(Segment::Text(rest));
     }
     segments
+}
+
+/// Where the next tag begins. `${#` is a shell's own.
+fn next_tag(text: &str) -> Option<usize> {
+    let comment = text.match_indices("{#").map(|(at, _)| at).find(|&at| !text[..at].ends_with('$'));
+    text.find("{{").into_iter().chain(text.find("{%")).chain(comment).min()
 }
 
 /// Whether `text` prints the parameter `name` outside of every conditional and loop, without a default for it.
@@ -162,6 +168,7 @@ mod tests {
             ]
         );
         assert_eq!(segments("{{ open"), [Segment::Text("{{ open")]);
+        assert_eq!(segments("${#x} ${y#}"), [Segment::Text("${#x} ${y#}")]);
     }
 
     #[test]
