@@ -16,6 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config::{ConfigError, GatewayConfig};
 use crate::mcp::Handler;
+use crate::mcp::lines::Lines;
 use crate::mcp::scope::Scope;
 use crate::session::handle::hex;
 use crate::state::Shared;
@@ -23,6 +24,8 @@ use crate::{http, sync};
 
 /// How long open requests may go on after the shutdown began.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long the tools may take to be killed after that.
+const KILL: Duration = Duration::from_secs(2);
 /// How long connections may take to close after that.
 const CLOSE: Duration = Duration::from_secs(1);
 /// Time between looks for idle sessions.
@@ -126,18 +129,29 @@ impl Gateway {
         let caller = self.authenticator.authenticate(&Credentials::default()).await?.unwrap_or_default();
         let end = self.end.child_token();
         let handler = Handler::of(self.shared.clone(), single(caller));
+        let gone = CancellationToken::new();
+        let lines = Lines::new(read, write, self.shared.config.max_body_bytes, gone.clone());
+        let (shared, over) = (self.shared.clone(), CancellationToken::new());
+        let _over = over.clone().drop_guard();
+        // Nobody is left to take their results.
+        tokio::spawn(async move {
+            tokio::select! {
+                () = gone.cancelled() => shared.calls.cancel_all(),
+                () = over.cancelled() => {}
+            }
+        });
         #[cfg(feature = "conformance")]
         if self.shared.config.conformance_fixtures {
-            return run(crate::conformance::Fixtures(handler), (read, write), end, shutdown).await;
+            return run(crate::conformance::Fixtures(handler), lines, end, shutdown).await;
         }
-        run(handler, (read, write), end, shutdown).await
+        run(handler, lines, end, shutdown).await
     }
 }
 
 /// Runs a handler on one connection.
 async fn run<H, R, W>(
     handler: H,
-    streams: (R, W),
+    lines: Lines<R, W>,
     end: CancellationToken,
     shutdown: impl Future<Output = ()> + Send,
 ) -> anyhow::Result<()>
@@ -147,7 +161,7 @@ where
     W: tokio::io::AsyncWrite + Send + Unpin + 'static,
 {
     let serve = async {
-        let running = match handler.serve_with_ct(streams, end.clone()).await {
+        let running = match handler.serve_with_ct(lines, end.clone()).await {
             Ok(running) => running,
             // A client that goes before it said anything, or a shutdown meanwhile, is no failure.
             Err(
@@ -198,6 +212,11 @@ async fn serve(
         closing.cancelled().await;
         let began = Instant::now();
         while shared.in_flight.total() > 0 && began.elapsed() < DRAIN {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        // What still runs is killed, and its callers are told so before their streams end.
+        shared.calls.cancel_all();
+        while shared.in_flight.total() > 0 && began.elapsed() < DRAIN + KILL {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         end.cancel();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::builder::NonEmptyStringValueParser;
 use mcc_catalog::compile::CatalogSettings;
 use mcc_catalog::invoke::{PrepareError, prepare};
 use mcc_catalog::model::{Access, Caller, Catalog, CompiledTool, Severity};
@@ -77,7 +78,13 @@ impl RuntimeArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub struct CallerArgs {
     /// Be this user, with the grants of the manifests.
-    #[arg(long, visible_alias = "as", value_name = "NAME", conflicts_with = "anonymous")]
+    #[arg(
+        long,
+        visible_alias = "as",
+        value_name = "NAME",
+        conflicts_with = "anonymous",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub user: Option<String>,
     /// Groups that an identity provider would say the user is in, for UserGrants of kind Group. Without --user: of
     /// the user dev, who is no admin then.

@@ -22,6 +22,7 @@ mod import;
 mod local;
 mod printer;
 mod remote;
+mod signals;
 mod target;
 
 fn main() -> std::process::ExitCode {

@@ -81,7 +81,12 @@ impl Remote {
     }
 
     fn lost(&self, error: ServiceError) -> Failure {
-        Failure::new(anyhow::Error::new(error).context(format!("{} did not answer", self.url)))
+        let cause = match error {
+            // Without the names of the types that make up the transport.
+            ServiceError::TransportSend(error) => anyhow::Error::from_boxed(error.error),
+            error => anyhow::Error::new(error),
+        };
+        Failure::new(cause.context(format!("{} did not answer", self.url)))
     }
 
     /// The text of an answer that has to be a success.

@@ -22,7 +22,7 @@ use super::conversation::{Bounds, Conclusion, GreetError, OnHangup, Stop, Stream
 use super::descendants::{Family, Root, adopt_orphans, try_wait, waiting};
 use super::outcome::{bare, outcome, refused};
 use super::plan::{Plan, Refused};
-use super::workspace::Workspace;
+use super::workspace::{Workspace, sweep};
 
 /// Settings of a [`ProcessExecutor`].
 #[derive(Clone, Debug)]
@@ -80,6 +80,9 @@ impl ProcessExecutor {
     /// An executor with these settings. Makes this process the reaper of its orphaned descendants (Linux).
     pub fn new(options: ProcessOptions) -> Self {
         adopt_orphans();
+        let folder = options.temporary_folder.clone();
+        // Where no thread can be had, what others left stays.
+        let _ = std::thread::Builder::new().spawn(move || sweep(&folder));
         Self { inner: Arc::new(Inner { options, python: OnceCell::new() }) }
     }
 }

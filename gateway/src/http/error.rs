@@ -5,8 +5,6 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 
-/// JSON-RPC: not JSON.
-pub(crate) const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC: not a request.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// JSON-RPC: our own failure.

@@ -4,14 +4,16 @@
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use http::header::{ALLOW, CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::error::{INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, response};
+use super::error::{INTERNAL_ERROR, INVALID_REQUEST, response};
+use crate::mcp::unreadable::Unreadable;
 
 /// The rules, made once of the settings.
 #[derive(Clone, Debug)]
@@ -93,7 +95,10 @@ impl Guard {
         self.check_host(request)?;
         let foreign = |origin: &HeaderValue| !self.origins.iter().any(|allowed| allowed.matches(origin));
         if headers.get_all(ORIGIN).iter().any(foreign) {
-            return Err((StatusCode::FORBIDDEN, "requests of this Origin are not allowed (--allow-origin)"));
+            return Err((
+                StatusCode::FORBIDDEN,
+                "requests of this Origin are not allowed (--allowed-origin)",
+            ));
         }
         let writes =
             !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
@@ -111,8 +116,10 @@ impl Guard {
             Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
             None => request.uri().authority().cloned(),
         };
-        let authority =
-            authority.ok_or((StatusCode::BAD_REQUEST, "the Host header is missing or malformed"))?;
+        // A user name before the host belongs into no Host header (RFC 9110, 4.2.4).
+        let authority = authority
+            .filter(|authority| !authority.as_str().contains('@'))
+            .ok_or((StatusCode::BAD_REQUEST, "the Host header is missing or malformed"))?;
         let allowed = self.hosts.iter().any(|host| {
             host.name.eq_ignore_ascii_case(authority.host())
                 && host.port.is_none_or(|port| authority.port_u16() == Some(port))
@@ -120,7 +127,7 @@ impl Guard {
         if allowed {
             Ok(())
         } else {
-            Err((StatusCode::FORBIDDEN, "requests to this Host are not allowed (--allow-host)"))
+            Err((StatusCode::FORBIDDEN, "requests to this Host are not allowed (--allowed-host)"))
         }
     }
 }
@@ -159,8 +166,9 @@ fn unread(error: &axum::Error, max: usize) -> Response {
     let too_large = std::error::Error::source(error)
         .is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>);
     if too_large {
+        // No JSON-RPC error: it couldn't say which request it answers, and some clients (rmcp) wait on for one that does.
         let message = format!("the body is larger than {max} bytes");
-        return response(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, &message);
+        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     }
     response(StatusCode::BAD_REQUEST, INVALID_REQUEST, "the body could not be read")
 }
@@ -168,21 +176,25 @@ fn unread(error: &axum::Error, max: usize) -> Response {
 /// rmcp answers 415 to what isn't a JSON-RPC message, and 500 where there is no room: JSON-RPC has codes for both.
 fn readable(answer: Response, body: &Bytes) -> Response {
     match answer.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-            Err(error) => response(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("Parse error: {error}")),
-            Ok(_) => response(
-                StatusCode::BAD_REQUEST,
-                INVALID_REQUEST,
-                "Invalid Request: the body is no JSON-RPC message of this protocol (batches are not taken)",
-            ),
-        },
-        StatusCode::INTERNAL_SERVER_ERROR => response(
-            StatusCode::SERVICE_UNAVAILABLE,
-            INTERNAL_ERROR,
-            "the request could not be handled at the moment: try again",
-        ),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            let unreadable = Unreadable::of(body);
+            let message = unreadable.message();
+            (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], message.to_string())
+                .into_response()
+        }
+        // What was asked for may have been done: nobody is invited to repeat it.
+        StatusCode::INTERNAL_SERVER_ERROR => failed(body),
         _ => answer,
     }
+}
+
+fn failed(body: &Bytes) -> Response {
+    let request: Option<Value> = serde_json::from_slice(body).ok();
+    let id = request.and_then(|request| request.get("id").cloned()).unwrap_or_default();
+    let message =
+        "the server ended the request without an answer; if it ran a tool, look before you repeat it";
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": message}});
+    (StatusCode::SERVICE_UNAVAILABLE, [(CONTENT_TYPE, "application/json")], error.to_string()).into_response()
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ fn parameters(
     }
     let names = rest.keys().map(|name| shown(name)).collect::<Vec<_>>().join(", ");
     if !params.is_empty() {
-        return Err(format!("{names} stand beside 'params': put them into it"));
+        return Err(format!("beside 'params' there is {names}: put it into 'params'"));
     }
     match tool.params.iter().find(|param| OWN.contains(&param.name.as_str())) {
         Some(own) => Err(format!(

@@ -26,7 +26,14 @@ pub(crate) async fn follow(
     context: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
     // Its session must not be taken for idle meanwhile.
-    let _busy = scope.mcp_session.as_deref().map(|id| shared.mcp_sessions.busy(id));
+    let busy = scope.mcp_session.as_deref().map(|id| shared.mcp_sessions.busy(id));
+    let ended = async {
+        match &busy {
+            Some(busy) => busy.ended().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(ended);
     let takes_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
     let mut reporter = Reporter::new(shared, context);
     let mut state = interest.watch();
@@ -46,6 +53,8 @@ pub(crate) async fn follow(
                 // Dropping the interest kills the run, unless somebody else waits for it.
                 return refused("Cancelled.");
             }
+            // Its client has ended the session.
+            () = &mut ended => return refused("Cancelled."),
             () = sleep_until(task_at) => {
                 let run = interest.into_task();
                 let task = tasks::task(shared, &run);

@@ -13,6 +13,7 @@ mod elicit;
 mod execute;
 mod follow;
 mod get_session;
+pub(crate) mod lines;
 pub(crate) mod names;
 mod prompts;
 mod resources;
@@ -20,6 +21,7 @@ pub(crate) mod scope;
 mod search;
 pub(crate) mod set_session;
 mod tasks;
+pub(crate) mod unreadable;
 pub(crate) mod view;
 mod whoami;
 
@@ -27,13 +29,16 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    InitializeRequestParams, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::state::Shared;
 use names::{Names, OwnTool};
@@ -113,6 +118,28 @@ impl Handler {
         };
         Ok(result.unwrap_or_else(CallToolResult::from).into())
     }
+}
+
+/// Why `params` aren't those of `method`; none for a method that isn't ours.
+fn why(method: &str, params: &Value) -> Option<String> {
+    fn of<T: DeserializeOwned>(params: &Value) -> String {
+        let error = T::deserialize(params).err().map(|error| error.to_string());
+        error.unwrap_or_else(|| "not as this method takes them".to_owned()).chars().take(300).collect()
+    }
+    Some(match method {
+        "tools/call" => of::<CallToolRequestParams>(params),
+        "prompts/get" => of::<GetPromptRequestParams>(params),
+        "resources/read" => of::<ReadResourceRequestParams>(params),
+        "completion/complete" => of::<CompleteRequestParams>(params),
+        "tasks/get" => of::<GetTaskParams>(params),
+        "tasks/update" => of::<UpdateTaskParams>(params),
+        "tasks/cancel" => of::<CancelTaskParams>(params),
+        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
+            of::<PaginatedRequestParams>(params)
+        }
+        "initialize" => of::<InitializeRequestParams>(params),
+        _ => return None,
+    })
 }
 
 impl ServerHandler for Handler {
@@ -233,6 +260,19 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         tasks::cancel(&self.shared, &self.scope(&context), &request.task_id)
+    }
+
+    /// What no other method takes: an unknown method, or parameters of the wrong form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let params = request.params.unwrap_or_default();
+        Err(match why(&request.method, &params) {
+            Some(reason) => ErrorData::invalid_params(format!("Invalid params: {reason}"), None),
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}

@@ -24,6 +24,7 @@ use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
+use tokio_util::sync::CancellationToken;
 
 /// rmcp's sessions, each bound to the principal that opened it, and bounded in number and idleness.
 pub(crate) struct BoundSessions {
@@ -38,6 +39,14 @@ struct Entry {
     last_used: Instant,
     /// Calls in flight and open streams.
     open: usize,
+    /// Cancelled when the session ends.
+    end: CancellationToken,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
 }
 
 /// Whose session an id is.
@@ -53,6 +62,7 @@ pub(crate) enum Ownership {
 
 /// Something is going on in a session: it isn't idle.
 pub(crate) struct Busy {
+    end: CancellationToken,
     table: Arc<Mutex<HashMap<SessionId, Entry>>>,
     id: SessionId,
 }
@@ -70,7 +80,7 @@ impl BoundSessions {
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         match table.get(id) {
             None => Ownership::Unknown,
-            Some(Entry { owner: Some(owner), .. }) if owner == principal => Ownership::Own,
+            Some(entry) if entry.owner.as_deref() == Some(principal) => Ownership::Own,
             Some(_) => Ownership::Foreign,
         }
     }
@@ -87,7 +97,10 @@ impl BoundSessions {
     pub(crate) fn busy(&self, id: &str) -> Busy {
         let id = SessionId::from(id);
         change(&self.table, &id, 1);
-        Busy { table: self.table.clone(), id }
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        // A connection that is its own session (stdio) isn't in the table.
+        let end = table.get(&id).map(|entry| entry.end.clone()).unwrap_or_default();
+        Busy { end, table: self.table.clone(), id }
     }
 
     /// Open sessions.
@@ -135,6 +148,13 @@ fn change(table: &Mutex<HashMap<SessionId, Entry>>, id: &SessionId, by: isize) {
     }
 }
 
+impl Busy {
+    /// Resolves when the session has ended.
+    pub(crate) async fn ended(&self) {
+        self.end.cancelled().await;
+    }
+}
+
 impl Drop for Busy {
     fn drop(&mut self) {
         change(&self.table, &self.id, -1);
@@ -151,7 +171,7 @@ impl SessionManager for BoundSessions {
             self.end(&oldest).await;
         }
         let (id, transport) = self.inner.create_session().await?;
-        let entry = Entry { owner: None, last_used: Instant::now(), open: 0 };
+        let entry = Entry { owner: None, last_used: Instant::now(), open: 0, end: CancellationToken::new() };
         self.table.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), entry);
         Ok((id, transport))
     }

@@ -32,7 +32,7 @@ async fn what_is_not_certain_gets_the_right_call() {
     let refusal =
         client.refusal("execute", json!({"key": "public.echo", "params": {"text": "a"}, "b": 1})).await;
     insta::assert_snapshot!(refusal, @r#"
-    Invalid arguments for execute: 'b' stand beside 'params': put them into it.
+    Invalid arguments for execute: beside 'params' there is 'b': put it into 'params'.
     Call it as execute(key="public.echo", params={…}); parameters: (text:str)
     "#);
     let refusal = client.refusal("execute", json!({"key": "public.echo", "params": "text=a"})).await;

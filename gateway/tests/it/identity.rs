@@ -63,6 +63,27 @@ async fn a_session_of_somebody_else_does_not_exist() {
 }
 
 #[tokio::test]
+async fn the_calls_of_a_session_end_with_it() {
+    let world = World::new(Tokens).await;
+    let alice = world.legacy_with(json!({}), Some("alice")).await;
+    let call = alice.clone();
+    let call = tokio::spawn(async move { call.call("execute", json!({"key": "public.slow"})).await });
+    eventually("it runs", || world.executor.count() == 1).await;
+    let end = http::Request::delete("/mcp")
+        .header("host", "localhost")
+        .header("authorization", "Bearer alice")
+        .header("mcp-session-id", alice.session.as_deref().unwrap())
+        .body(axum::body::Body::empty())
+        .unwrap();
+    assert_eq!(tower::ServiceExt::oneshot(alice.router.clone(), end).await.unwrap().status(), 202);
+    let began = std::time::Instant::now();
+    eventually("it is killed", || world.executor.cancelled.load(Ordering::SeqCst) == 1).await;
+    // rmcp by itself lets calls go on for five seconds.
+    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
+    call.abort();
+}
+
+#[tokio::test]
 async fn a_grant_ends_at_its_time() {
     let world = World::user("alice").await;
     let end = jiff::Timestamp::now() + std::time::Duration::from_secs(3);

@@ -46,8 +46,10 @@ async fn what_is_no_message_gets_a_json_rpc_error() {
 #[tokio::test]
 async fn requests_that_must_not_come_in_are_refused() {
     let world = World::with(DevAuthenticator::admin(), |config| config.max_body_bytes = 1_000).await;
-    let (status, _) = error(&world, post("x".repeat(1_001))).await;
-    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    let large = world.gateway.router().oneshot(post("x".repeat(1_001))).await.unwrap();
+    assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let said = axum::body::to_bytes(large.into_body(), 1_000).await.unwrap();
+    assert_eq!(&said[..], b"the body is larger than 1000 bytes");
     let mut foreign = post("{}");
     foreign.headers_mut().insert("origin", "https://evil.example".parse().unwrap());
     assert_eq!(error(&world, foreign).await.0, StatusCode::FORBIDDEN);
@@ -87,6 +89,24 @@ async fn modern_requests_are_checked_as_the_revision_says() {
             .unwrap();
         let status = world.gateway.router().oneshot(request).await.unwrap().status();
         assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn parameters_of_the_wrong_form_are_no_unknown_method() {
+    let world = World::admin().await;
+    for client in [world.modern(), world.legacy().await] {
+        for params in [
+            json!({}),
+            json!({"name": 5}),
+            json!({"name": "whoami", "arguments": [1]}),
+            json!({"name": "whoami", "arguments": "x"}),
+        ] {
+            let error = client.rpc("tools/call", params.clone()).await.unwrap_err();
+            assert_eq!(error["code"], -32602, "{params}: {error}");
+            assert!(error["message"].as_str().unwrap().starts_with("Invalid params: "), "{error}");
+        }
+        assert_eq!(client.rpc("no/such", json!({})).await.unwrap_err()["code"], -32601);
     }
 }
 

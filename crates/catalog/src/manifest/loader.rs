@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -360,7 +361,13 @@ fn read_one(file: &Found, known: Option<&FileState>) -> Read {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Box<Problem>> {
-    fs_err::read(path).map_err(|error| {
+    // A device has no size that could be looked at before.
+    let read = || {
+        let mut bytes = Vec::new();
+        fs_err::File::open(path)?.take(text::MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error: std::io::Error| {
         let fix = "check that the file exists and may be read";
         Box::new(files::at(path, Severity::Error, files::cause(&error), fix))
     })

@@ -79,8 +79,28 @@ pub struct Problem {
     pub fix: String,
 }
 
+/// Writes control characters as escapes: names of files and what stands in them must not move anybody's cursor.
+struct Printable<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Printable<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for piece in text.split_inclusive(char::is_control) {
+            match piece.chars().next_back().filter(|c| c.is_control()) {
+                None => self.0.write_str(piece)?,
+                Some(control) => {
+                    self.0.write_str(&piece[..piece.len() - control.len_utf8()])?;
+                    write!(self.0, "{}", control.escape_default())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write as _;
+        let mut f = Printable(f);
         if let Some(place) = &self.place {
             write!(f, "{place}: ")?;
         }
@@ -100,5 +120,29 @@ impl fmt::Display for Problem {
             write!(f, "; {}", self.fix)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let problem = Problem {
+            severity: Severity::Error,
+            reason: Reason::UnknownKind,
+            object: None,
+            place: Some(Place { file: Arc::new("a\u{1b}[31m\nb.yaml".into()), line: 1, column: 2 }),
+            path: "kind".into(),
+            message: "there is no kind To\u{1b}[31mol\u{9b}é".into(),
+            fix: String::new(),
+        };
+        assert_eq!(
+            problem.to_string(),
+            "a\\u{1b}[31m\\nb.yaml:1:2: error[UnknownKind]: kind: there is no kind To\\u{1b}[31mol\\u{9b}é"
+        );
     }
 }

@@ -125,6 +125,8 @@ fn wanted(kind: ParamType, items: Option<ItemType>) -> String {
 fn to_str(value: &Value) -> Option<Value> {
     match value {
         Value::String(_) => Some(value.clone()),
+        // Digits beyond what JSON readers keep are lost already.
+        Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|x| x.abs() > EXACT) => None,
         Value::Number(number) => Some(Value::from(number.to_string())),
         Value::Bool(truth) => Some(Value::from(if *truth { "true" } else { "false" })),
         Value::Null | Value::Array(_) | Value::Object(_) => None,

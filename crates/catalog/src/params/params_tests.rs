@@ -12,6 +12,14 @@ fn refusal(spec: &str, given: Value) -> String {
     validate(&tool(spec), &map(given)).unwrap_err().to_string()
 }
 
+/// Digits that a JSON reader drops must not become a text as if it were the caller's.
+#[test]
+fn a_number_too_long_to_be_exact_is_no_text() {
+    let params: Value = serde_json::from_str("[123456789012345678901234567890, 1e30, 12.5]").unwrap();
+    assert_eq!([&params[0], &params[1]].map(|number| accepted("str", number)), [None, None]);
+    assert_eq!(accepted("str", &params[2]), Some(json!("12.5")));
+}
+
 #[test]
 fn values_are_taken_where_their_meaning_is_certain() {
     for (kind, given, taken) in [

@@ -178,6 +178,7 @@ fn templates() {
         "{% if x is defned %}a{% endif %}",
         "echo {{ x",
         "{% if x %}",
+        "echo {#a#}",
         "{% macro a() %}b{% endmacro %}",
         "{% include 'a' %}",
         "{% import 'a' as b %}",

@@ -1,6 +1,9 @@
 //! Puts one entry into a configuration file's text and leaves everything else as it is.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, Item, Table, TomlError};
 
 use super::clients::{Client, Syntax};
 
@@ -123,28 +126,36 @@ pub fn yaml_block(name: &str, entry: &Value) -> String {
     block
 }
 
-/// TOML is only appended to: a table may stand at the end of any file.
 fn merge_toml(section: &'static str, before: &str, name: &str, entry: &Value) -> Result<Merged, MergeError> {
-    let block = toml_block(section, name, entry);
-    if before.contains(&block) {
+    let unreadable =
+        |error: TomlError| MergeError::Unreadable { language: "TOML", reason: error.message().to_owned() };
+    let mut document: DocumentMut = before.parse().map_err(unreadable)?;
+    let block: DocumentMut = toml_block(section, name, entry).parse().map_err(unreadable)?;
+    let new = block.get(section).and_then(|servers| servers.get(name)).cloned().unwrap_or_default();
+    let implicit = || {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    };
+    let servers = document.entry(section).or_insert_with(implicit);
+    let servers = servers.as_table_like_mut().ok_or(MergeError::Section(section))?;
+    let previous = servers.get(name).map(same_form);
+    if previous.as_ref() == Some(&same_form(&new)) {
         return Ok(Merged::Unchanged);
     }
-    let taken = |line: &str| {
-        let line = line.split('#').next().unwrap_or_default().replace([' ', '\t', '"', '\''], "");
-        line.starts_with(&format!("[{section}.{name}]"))
-            || line.starts_with(&format!("[{section}.{name}."))
-            || line.starts_with(&format!("{section}.{name}"))
-            || line.starts_with(&format!("{section}="))
-    };
-    if before.lines().any(taken) {
-        return Err(MergeError::Layout(name.to_owned()));
-    }
-    let mut text = before.to_owned();
-    if !text.is_empty() {
-        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
-    }
-    text.push_str(&block);
-    Ok(Merged::Text { text, replaced: false })
+    servers.insert(name, new);
+    Ok(Merged::Text { text: document.to_string(), replaced: previous.is_some() })
+}
+
+/// What an entry says, whatever it looks like.
+fn same_form(item: &Item) -> BTreeMap<String, String> {
+    let fields = item.as_table_like().into_iter().flat_map(|table| table.iter());
+    fields
+        .map(|(field, value)| {
+            let value = value.clone().into_value().map(|value| value.decorated("", "").to_string());
+            (field.to_owned(), value.unwrap_or_default().replace([' ', '\n'], ""))
+        })
+        .collect()
 }
 
 /// The table of one entry in TOML. JSON's strings and lists of strings are TOML's too.

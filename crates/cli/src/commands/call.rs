@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::OutputArgs;
 use crate::failure::{Failure, Outcome};
 use crate::printer::Printer;
+use crate::signals::end_requested;
 use crate::target::{Target, TargetArgs};
 
 /// Arguments of `mcc call`.
@@ -63,10 +64,8 @@ pub async fn run(args: &Args, printer: Printer) -> Outcome {
             let tool = local.tool(&args.key)?;
             let call = local.call(tool, &params, &bag, cancel.clone());
             let interrupted = async {
-                // Where signals can't be watched, the call is just not to be interrupted.
-                if tokio::signal::ctrl_c().await.is_ok() {
-                    cancel.cancel();
-                }
+                end_requested().await;
+                cancel.cancel();
                 std::future::pending::<()>().await;
             };
             tokio::select! {
@@ -97,6 +96,11 @@ fn params(args: &Args) -> Result<Map<String, Value>, Failure> {
     };
     for argument in &args.arguments {
         let (name, value) = assignment(argument)?;
+        if args.arguments.iter().filter(|other| is_of(other, &name)).count() > 1 {
+            return Err(
+                Failure::usage(format!("{name} is given twice")).hint("a list is written as name:='[1, 2]'")
+            );
+        }
         params.insert(name, value);
     }
     Ok(params)
@@ -136,6 +140,11 @@ fn assignment(argument: &str) -> Result<(String, Value), Failure> {
         None => value.to_owned(),
     };
     Ok((name.to_owned(), Value::String(value)))
+}
+
+/// Whether an argument assigns this name.
+fn is_of(argument: &str, name: &str) -> bool {
+    argument.split_once('=').is_some_and(|(left, _)| left.strip_suffix(':').unwrap_or(left) == name)
 }
 
 fn session_bag(entries: &[String]) -> Result<SessionBag, Failure> {

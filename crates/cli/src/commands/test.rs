@@ -20,7 +20,7 @@ use crate::target::TargetArgs;
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Exit status 1: an example failed. Tools without an example run without arguments; those that need \
-    some are skipped."
+    some are skipped, and those that are marked as destructive unless they are named."
 )]
 pub struct Args {
     /// Keys of tools; `public.text.*` stands for all whose keys begin so.
@@ -62,7 +62,7 @@ pub async fn run(args: &Args, printer: Printer) -> Outcome {
     let local = args.target.local(printer)?;
     let mut results = Vec::new();
     for tool in chosen(args, &local)? {
-        let tested = test(&local, tool).await?;
+        let tested = test(&local, tool, !args.keys.contains(&tool.key)).await?;
         if args.verbose && printer.is_table() {
             printer.note(format!(
                 "{}\n{}",
@@ -115,7 +115,8 @@ fn chosen<'a>(args: &Args, local: &'a Local) -> Result<Vec<&'a Arc<CompiledTool>
     Ok(tools)
 }
 
-async fn test(local: &Local, tool: &Arc<CompiledTool>) -> Result<Tested, Failure> {
+/// Tests one tool; `unasked`: it wasn't named.
+async fn test(local: &Local, tool: &Arc<CompiledTool>, unasked: bool) -> Result<Tested, Failure> {
     let mut tested = Tested {
         key: tool.key.clone(),
         result: Verdict::Skipped,
@@ -123,6 +124,10 @@ async fn test(local: &Local, tool: &Arc<CompiledTool>) -> Result<Tested, Failure
         note: String::new(),
         output: String::new(),
     };
+    if unasked && tool.example.is_empty() && tool.hints.destructive == Some(true) {
+        "destructive, and no example: name it to run it".clone_into(&mut tested.note);
+        return Ok(tested);
+    }
     let arguments = match arguments(tool) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {

@@ -23,6 +23,7 @@ use crate::embedder::EmbedderArgs;
 use crate::failure::{ExitStatus, Failure, Outcome};
 use crate::local::{CallerArgs, RuntimeArgs};
 use crate::printer::{Printer, Tone};
+use crate::signals::end_requested;
 
 /// Arguments of `mcc up`.
 #[derive(Clone, Debug, clap::Args)]
@@ -258,26 +259,9 @@ async fn serve_stdio(
 
 /// The first signal ends the server in good order, the second one at once.
 async fn signals(shutdown: CancellationToken) {
-    signal().await;
+    end_requested().await;
     shutdown.cancel();
-    signal().await;
+    end_requested().await;
     // Nothing may hold the process any longer.
     std::process::exit(130);
-}
-
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => if result.is_err() { std::future::pending::<()>().await },
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -81,6 +81,26 @@ fn written_files_keep_what_was_there() {
     assert!(home.path().join(".cursor/mcp.json.bak2").exists());
 }
 
+/// However an entry of that name was written, one is there afterwards.
+#[test]
+fn entries_in_toml_are_replaced_in_every_spelling() {
+    let home = TempDir::new().unwrap();
+    let file = home.path().join("config");
+    let mut all = String::new();
+    for text in [
+        "[mcp_servers.mcc]\nurl = \"http://x\"\n",
+        "[mcp_servers]\nmcc = { url = \"old\" } # why\nother = {url = \"x\"}\n",
+        "[mcp_servers]\n\"mcc\".url = \"old\"\n",
+        "mcp_servers.mcc.url = \"old\"\n[z]\na = 1e2\n",
+    ] {
+        std::fs::write(&file, text).unwrap();
+        run(&home, &["codex", "--write", "--file", "config"]);
+        all.push_str(&format!("{text}=>\n{}\n", std::fs::read_to_string(&file).unwrap()));
+        assert!(run(&home, &["codex", "--write", "--file", "config"]).contains("already"));
+    }
+    assert_snapshot!(all);
+}
+
 #[test]
 fn files_that_cannot_be_edited_safely_are_left_alone() {
     let home = TempDir::new().unwrap();
@@ -88,7 +108,8 @@ fn files_that_cannot_be_edited_safely_are_left_alone() {
     for (client, text) in [
         ("zed", "{ // a comment\n  \"context_servers\": {} }\n"),
         ("cursor", "{\"mcpServers\": []}"),
-        ("codex", "[mcp_servers.mcc]\nurl = \"http://x\"\n"),
+        ("codex", "mcp_servers = 1\n"),
+        ("codex", "= = =\n"),
         ("goose", "extensions: {mcc: {type: builtin}}\n"),
         ("goose", "extensions: {memory: {type: builtin}}\n"),
         ("goose", "a: [\n"),

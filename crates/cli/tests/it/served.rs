@@ -116,3 +116,16 @@ fn metrics_have_a_port_of_their_own() {
     process.kill().unwrap();
     process.wait().unwrap();
 }
+
+/// A server that refuses a request before it can know which one it is must not be waited for.
+#[test]
+fn parameters_that_are_too_large_are_an_error() {
+    let up = Up::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("params.json");
+    std::fs::write(&file, format!("{{\"text\": \"{}\"}}", "a".repeat(5 << 20))).unwrap();
+    let mut call = up.on("call");
+    call.arg("text.shout").arg("-p").arg(format!("@{}", file.display()));
+    let outcome = outcome(&mut call);
+    assert!(outcome.contains("413") || outcome.contains("did not answer"), "{outcome}");
+}

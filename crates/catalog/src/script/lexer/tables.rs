@@ -180,7 +180,7 @@ pub(super) static LANGUAGES: [Language; 3] = [
         long_files: &["--file", "--exec"],
         long_arguments: &[("--assign", 1), ("--field-separator", 1), ("--include", 1), ("--load", 1)],
         harmless_options: false,
-        fix: "write ENVIRON[\"MCC_PARAM_NAME\"] in the program, or give it as -v name={{ … }}",
+        fix: "write ENVIRON[\"MCC_PARAM_NAME\"] in the program",
     },
     Language {
         names: &["sed", "gsed"],
