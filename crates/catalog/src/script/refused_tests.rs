@@ -95,6 +95,8 @@ fn programs_that_run_their_arguments() {
         "eval \"a {{ x }}\"",
         "eval \"$(printf %s {{ x }})\"",
         "sh -c {{ x }}",
+        "X=sh; $X -c {{ x }}",
+        "env \"$X\" -c \"echo {{ x }}\"",
         "sh -c '{{ x }}'",
         "sh -c \"echo {{ x }}\"",
         "/bin/bash -euo pipefail -c 'echo {{ x }}'",

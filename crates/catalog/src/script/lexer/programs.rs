@@ -2,6 +2,7 @@
 
 use super::tables::{
     Found, LANGUAGES, Language, LanguageOption, NEVER, Next, ProgramOption, WRAPPERS, Wrapper, interpreter,
+    perhaps_a_shell,
 };
 use super::word::Word;
 use super::{Refusal, Shape};
@@ -66,6 +67,11 @@ impl Program {
         Self::Other { interpreter: None, text: false, wrapped: false }
     }
 
+    /// Those of a command whose name is an expansion.
+    pub(super) fn variable() -> Self {
+        Self::Other { interpreter: Some(perhaps_a_shell()), text: false, wrapped: false }
+    }
+
     /// Whether it reads options that a value could be taken for.
     pub(super) fn has_options(&self) -> bool {
         !matches!(self, Self::Text | Self::Declaration)
@@ -119,7 +125,7 @@ impl Program {
             Self::Find { command, begins } => match (word.text(), command.as_mut()) {
                 (Some(";" | "+"), Some(_)) => (*command, *begins) = (None, false),
                 (name, _) if *begins => {
-                    *command = Some(Box::new(name.map_or_else(Self::unknown, Self::of_command)));
+                    *command = Some(Box::new(name.map_or_else(Self::variable, Self::of_command)));
                     *begins = false;
                 }
                 (_, Some(program)) => program.take_word(word),
@@ -163,7 +169,7 @@ impl Program {
         } else if *operands > 0 {
             *operands -= 1;
         } else {
-            *self = word.text().map_or_else(Self::unknown, Self::of_command);
+            *self = word.text().map_or_else(Self::variable, Self::of_command);
             if let Self::Other { wrapped, .. } = self {
                 *wrapped = true;
             }

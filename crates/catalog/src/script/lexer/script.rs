@@ -231,7 +231,7 @@ impl Script {
                     Some("select" | "coproc") => return Err("after select or coproc"),
                     Some("alias") => return Err("after an alias"),
                     Some(name) => Program::of_command(name),
-                    None => Program::unknown(),
+                    None => Program::variable(),
                 };
             }
             Role::Argument { .. } => {

@@ -221,6 +221,21 @@ pub(super) static NEVER: [(&str, &str, bool); 20] = [
     ("crontab", "name the file yourself", false),
 ];
 
+/// A command whose name only the shell knows: it may be a shell.
+static UNKNOWN: Interpreter = Interpreter {
+    names: &["a command whose name is a variable"],
+    letters: "c",
+    long: &[],
+    arguments: "",
+    operand_is_text: false,
+    reads_input: false,
+};
+
+/// What a command with an unknown name may be.
+pub(super) fn perhaps_a_shell() -> Found {
+    Found { interpreter: &UNKNOWN, name: UNKNOWN.names[0] }
+}
+
 /// The interpreter that is called `name`.
 pub(super) fn interpreter(name: &str) -> Option<Found> {
     let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
