@@ -11,7 +11,7 @@ use mcc_catalog::seam::{CatalogSource, Executor, Outcome, Query, SessionBag, Too
 use mcc_catalog::{output, params, session};
 use mcc_gateway::auth::DevAuthenticator;
 use mcc_gateway::exec::{ProcessExecutor, ProcessOptions};
-use mcc_gateway::source::{DirectoryOptions, DirectorySource};
+use mcc_gateway::source::{DirectoryOptions, DirectorySource, SourceError};
 use mcc_index::MemoryIndex;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -70,8 +70,17 @@ impl RuntimeArgs {
             settings: CatalogSettings::directory(),
             secrets: self.secrets.clone(),
         };
-        Ok(DirectorySource::open(options)?)
+        open_source(options)
     }
+}
+
+/// Opens a folder of manifests; a path that isn't there is a wrong command line.
+pub fn open_source(options: DirectoryOptions) -> Result<DirectorySource, Failure> {
+    DirectorySource::open(options).map_err(|error| match error {
+        SourceError::Path { .. } => Failure::usage(error)
+            .hint("name folders of manifests, manifests, and files of secrets that are there"),
+        SourceError::Thread(_) => Failure::new(error),
+    })
 }
 
 /// Who calls: the user `dev`, an admin, unless said otherwise.

@@ -28,16 +28,23 @@ pub struct DirectoryOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// A path isn't there.
-    #[error("{source}; name a folder of manifests or a manifest")]
+    #[error("{path}: {}", reason(*kind), path = path.display())]
     Path {
         /// The path.
         path: PathBuf,
         /// Why it can't be read.
-        source: std::io::Error,
+        kind: std::io::ErrorKind,
     },
     /// The thread that watches can't be started.
     #[error("files can't be watched: {0}")]
     Thread(std::io::Error),
+}
+
+fn reason(kind: std::io::ErrorKind) -> String {
+    match kind {
+        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        kind => kind.to_string(),
+    }
 }
 
 /// The catalog of some folders and files. Every change is read, compiled and published as a whole by a thread of its
@@ -56,7 +63,8 @@ impl DirectorySource {
             secrets.into_iter().fold(loader, |loader, (name, path)| loader.with_secret(name, path));
         let paths = loader.watched();
         for path in &paths {
-            fs_err::metadata(path).map_err(|source| SourceError::Path { path: path.clone(), source })?;
+            fs_err::metadata(path)
+                .map_err(|error| SourceError::Path { path: path.clone(), kind: error.kind() })?;
         }
         let (signals, received) = channel();
         // Watching begins before reading, so that no change falls in between.

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use mcc_catalog::compile::CatalogSettings;
 use mcc_catalog::model::{Problem, Severity};
 use mcc_catalog::seam::CatalogSource;
-use mcc_gateway::source::{DirectoryOptions, DirectorySource};
+use mcc_gateway::source::DirectoryOptions;
 use serde::Serialize;
 
 use crate::cli::OutputArgs;
 use crate::failure::{ExitStatus, Outcome};
+use crate::local::open_source;
 use crate::printer::{Printer, Tone};
 
 /// Arguments of `mcc lint`.
@@ -70,8 +71,7 @@ impl<'a> Line<'a> {
 pub fn run(args: &Args, printer: Printer) -> Outcome {
     let printer = printer.with_format(args.output.output);
     let settings = CatalogSettings::directory();
-    let source =
-        DirectorySource::open(DirectoryOptions { paths: args.paths.clone(), settings, secrets: Vec::new() })?;
+    let source = open_source(DirectoryOptions { paths: args.paths.clone(), settings, secrets: Vec::new() })?;
     let catalog = source.subscribe().borrow().clone();
     let problems = &catalog.problems;
     if printer.is_table() {

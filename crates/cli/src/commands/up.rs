@@ -223,7 +223,7 @@ fn announce(
     printer: Printer,
 ) -> Result<(), Failure> {
     let url = format!("http://{address}/mcp");
-    printer.note(format!("Serving {} to {}", tools(catalog), args.caller.describe()))?;
+    printer.note(format!("Serving {}; callers are {}", tools(catalog), args.caller.describe()))?;
     printer.note(format!("MCP      {}", printer.paint_err(Tone::Strong, &url)))?;
     if let Some(address) = metrics {
         printer.note(format!("Metrics  http://{address}/metrics"))?;
