@@ -1,7 +1,10 @@
 //! From the legs of a hybrid search to one ranking. Shared by every index, so that all rank alike.
 //!
-//! `score = 0.25 · BM25F(request) + w · ((1 − a) · cosine(request) + a · max over clauses cosine(clause))`; a tool that
-//! is missing from a leg counts 0 there. One clause: `a` is 0. Tools that the request names come first.
+//! `score = BM25F(request) / 6 + w · ((1 − a) · cosine(request) + a · max over clauses cosine(clause))`. One clause: `a`
+//! is 0. Tools that the request names come first.
+//!
+//! A tool that is missing from a leg counts 0 there by BM25F, and as the last of it by cosine: few tools share a word
+//! with a request, but to every tool there is a cosine, and beyond the hundredth they are close to each other.
 //!
 //! Clauses sharpen the cosine only: one vector for several intents lies between them, while the terms of BM25F add up
 //! as they are. That found more than fusing each clause's whole score, and needs one sparse search.
@@ -17,8 +20,9 @@ use crate::names::Mentions;
 
 /// Length of a leg: an index returns this many best tools for each part of a plan and each kind of vector.
 pub const LEG: usize = 100;
-/// Factor of the BM25F score.
-const SPARSE_WEIGHT: f32 = 0.25;
+/// Factor of the BM25F score, two thirds of SEARCH.md's: beside its stem, a word counts as it was written and joined to
+/// its neighbours, which raises BM25F's scores and not what they say.
+const SPARSE_WEIGHT: f32 = 1.0 / 6.0;
 /// What being named adds at least.
 const NAME_BONUS: f32 = 5.0;
 /// How far named tools stay above all others.
@@ -92,26 +96,55 @@ pub fn fuse<Id: Copy + Eq + Hash>(
     named: &[Id],
     weights: Weights,
 ) -> Vec<(Id, f32)> {
+    let sparse = Weighed::new(&legs.sparse, SPARSE_WEIGHT, 0.0);
+    let dense: Vec<Weighed<Id>> = plan
+        .parts
+        .iter()
+        .zip(&legs.dense)
+        .map(|(part, leg)| {
+            let weight = if weights.multilingual { weights.dense } else { weights.dense * part.latin };
+            Weighed::new(leg, weight, last(leg))
+        })
+        .collect();
+    let found = std::iter::once(&sparse).chain(&dense).flat_map(|leg| leg.scores.keys().copied());
     let mut scores: HashMap<Id, f32> =
-        legs.sparse.iter().map(|&(id, score)| (id, SPARSE_WEIGHT * score)).collect();
-    let clause_share = if plan.parts.len() > 1 { weights.clause } else { 0.0 };
-    let mut best_clause: HashMap<Id, f32> = HashMap::new();
-    for (at, (part, leg)) in plan.parts.iter().zip(&legs.dense).enumerate() {
-        let weight = if weights.multilingual { weights.dense } else { weights.dense * part.latin };
-        for &(id, cosine) in leg {
-            if at == 0 {
-                *scores.entry(id).or_default() += (1.0 - clause_share) * weight * cosine;
-            } else {
-                let score = clause_share * weight * cosine;
-                best_clause.entry(id).and_modify(|best| *best = best.max(score)).or_insert(score);
-            }
-        }
-    }
-    for (id, score) in best_clause {
-        *scores.entry(id).or_default() += score;
-    }
+        found.map(|id| (id, sparse.of(id) + meaning(&dense, id, weights.clause))).collect();
     lift(&mut scores, named);
     scores.into_iter().filter(|&(_, score)| score > 0.0).collect()
+}
+
+/// The dense part of a tool's score: of the request, or of it and its best clause.
+fn meaning<Id: Copy + Eq + Hash>(dense: &[Weighed<Id>], id: Id, clause_share: f32) -> f32 {
+    let Some((whole, clauses)) = dense.split_first() else { return 0.0 };
+    match clauses.iter().map(|clause| clause.of(id)).reduce(f32::max) {
+        Some(best) => (1.0 - clause_share) * whole.of(id) + clause_share * best,
+        None => whole.of(id),
+    }
+}
+
+/// What a tool beyond the end of a dense leg counts: no more than the last in it; nothing when the leg has every tool.
+fn last<Id>(leg: &[(Id, f32)]) -> f32 {
+    if leg.len() < LEG {
+        return 0.0;
+    }
+    leg.iter().map(|&(_, score)| score).fold(f32::INFINITY, f32::min).max(0.0)
+}
+
+/// A leg times its factor.
+struct Weighed<Id> {
+    scores: HashMap<Id, f32>,
+    missing: f32,
+}
+
+impl<Id: Copy + Eq + Hash> Weighed<Id> {
+    fn new(leg: &[(Id, f32)], weight: f32, missing: f32) -> Self {
+        let scores = leg.iter().map(|&(id, score)| (id, weight * score)).collect();
+        Self { scores, missing: weight * missing }
+    }
+
+    fn of(&self, id: Id) -> f32 {
+        self.scores.get(&id).copied().unwrap_or(self.missing)
+    }
 }
 
 /// Lifts the named tools, all by the same amount, above every other.
@@ -137,11 +170,24 @@ mod tests {
 
     #[test]
     fn the_sum_of_both_legs() {
-        let legs = Legs { sparse: vec![(1, 8.0), (2, 4.0)], dense: vec![vec![(1, 0.5), (3, 0.25)]] };
+        let legs = Legs { sparse: vec![(1, 12.0), (2, 6.0)], dense: vec![vec![(1, 0.5), (3, 0.25)]] };
         let found = fuse(&Plan::new("weather"), &legs, &[], WEIGHTS);
         assert!((score(&found, 1) - 6.0).abs() < 1e-6);
         assert!((score(&found, 2) - 1.0).abs() < 1e-6);
         assert!((score(&found, 3) - 2.0).abs() < 1e-6);
+    }
+
+    /// Beyond the end of a full dense leg a tool is as near as the last in it, whatever it is by words.
+    #[test]
+    fn a_full_dense_leg_bounds_what_is_missing_from_it() {
+        let near: Vec<(u32, f32)> = (0..100).map(|id| (id, if id == 7 { 0.25 } else { 0.5 })).collect();
+        let legs = Legs { sparse: vec![(200, 6.0)], dense: vec![near] };
+        let found = fuse(&Plan::new("weather"), &legs, &[], WEIGHTS);
+        assert!((score(&found, 200) - 3.0).abs() < 1e-6);
+        assert!((score(&found, 7) - 2.0).abs() < 1e-6);
+        let short = Legs { dense: vec![legs.dense[0][..99].to_vec()], ..legs };
+        let found = fuse(&Plan::new("weather"), &short, &[], WEIGHTS);
+        assert!((score(&found, 200) - 1.0).abs() < 1e-6);
     }
 
     #[test]
@@ -171,7 +217,7 @@ mod tests {
 
     #[test]
     fn an_english_model_is_not_asked_about_other_scripts() {
-        let legs = Legs { sparse: vec![(1, 8.0)], dense: vec![vec![(2, 0.9)]] };
+        let legs = Legs { sparse: vec![(1, 12.0)], dense: vec![vec![(2, 0.9)]] };
         assert_eq!(fuse(&Plan::new("天气预报"), &legs, &[], WEIGHTS), [(1, 2.0)]);
         let multilingual = Weights { multilingual: true, ..WEIGHTS };
         assert_eq!(fuse(&Plan::new("天气预报"), &legs, &[], multilingual).len(), 2);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use clap::Args as ClapArgs;
 use mcc_catalog::seam::{Embedder, ToolIndex as _};
-use mcc_index::evaluate::{Dataset, Figures, SETS, measure, shared_folder};
+use mcc_index::evaluate::{Dataset, Figures, Remembering, SETS, measure, shared_folder};
 use mcc_index::{MemoryIndex, StaticEmbedder};
 use serde::Serialize;
 
@@ -21,6 +21,15 @@ pub struct Args {
     /// Folder of the MiniLM weights.
     #[arg(long, env = "MCC_MODEL_DIR", default_value = "models/minilm")]
     model_dir: PathBuf,
+    /// Factor of the cosine instead of the embedder's: at 0 BM25F ranks alone, at 1e6 the vectors do.
+    #[arg(long)]
+    weight: Option<f32>,
+    /// Share of the best clause instead of the embedder's.
+    #[arg(long)]
+    clause_share: Option<f32>,
+    /// Folder that keeps the vectors between runs.
+    #[arg(long)]
+    vectors: Option<PathBuf>,
     /// How the figures are printed.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -53,17 +62,19 @@ struct SetReport {
 pub async fn run(args: &Args) -> Result<()> {
     let shared =
         shared_folder().context("no shared data: set MCC_SHARED to the folder that holds data/retrieval")?;
+    let load =
+        |set| Dataset::load(&shared.join("data/retrieval").join(set)).with_context(|| format!("set {set}"));
+    let data = SETS.iter().map(load).collect::<Result<Vec<_>>>()?;
     let mut reports = Vec::new();
     for &name in &args.embedder {
         let embedder = embedder(name, args)?;
+        learn(&embedder, args, &data).await?;
         let mut sets = Vec::new();
-        for set in SETS {
-            let set = Dataset::load(&shared.join("data/retrieval").join(set))
-                .with_context(|| format!("set {set}"))?;
-            let index = MemoryIndex::new(Arc::clone(&embedder));
+        for set in &data {
+            let index = MemoryIndex::new(Arc::clone(&embedder) as Arc<dyn Embedder>);
             index.replace(set.tools.clone()).await?;
-            let figures = measure(&index, &set).await?;
-            sets.push(SetReport { set: set.name, tools: set.tools.len(), figures });
+            let figures = measure(&index, set).await?;
+            sets.push(SetReport { set: set.name.clone(), tools: set.tools.len(), figures });
         }
         #[expect(clippy::cast_precision_loss, reason = "four sets")]
         let mean_ndcg_10 = sets.iter().map(|set| set.figures.ndcg_10).sum::<f64>() / sets.len() as f64;
@@ -76,16 +87,32 @@ pub async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn embedder(name: EmbedderName, args: &Args) -> Result<Arc<dyn Embedder>> {
-    match name {
-        EmbedderName::Static => Ok(Arc::new(StaticEmbedder::bundled()?)),
+fn embedder(name: EmbedderName, args: &Args) -> Result<Arc<Remembering>> {
+    let model: Arc<dyn Embedder> = match name {
+        EmbedderName::Static => Arc::new(StaticEmbedder::bundled()?),
         #[cfg(feature = "minilm")]
-        EmbedderName::Minilm => Ok(Arc::new(mcc_index::MiniLmEmbedder::from_folder(&args.model_dir)?)),
+        EmbedderName::Minilm => Arc::new(mcc_index::MiniLmEmbedder::from_folder(&args.model_dir)?),
         #[cfg(not(feature = "minilm"))]
         EmbedderName::Minilm => {
             anyhow::bail!("this build has no MiniLM for {}; add --features minilm", args.model_dir.display())
         }
+    };
+    let mut embedder = Remembering::new(model);
+    embedder.weight = args.weight;
+    embedder.clause_share = args.clause_share;
+    Ok(Arc::new(embedder))
+}
+
+/// Embeds what the sets need, and keeps it in `--vectors`.
+async fn learn(embedder: &Remembering, args: &Args, data: &[Dataset]) -> Result<()> {
+    let Some(folder) = &args.vectors else { return Ok(embedder.learn(data).await?) };
+    fs_err::create_dir_all(folder)?;
+    let file = folder.join(format!("{}.safetensors", embedder.id()));
+    if file.exists() {
+        embedder.read(&file).with_context(|| file.display().to_string())?;
     }
+    embedder.learn(data).await?;
+    embedder.write(&file).with_context(|| file.display().to_string())
 }
 
 fn print(report: &Report) {

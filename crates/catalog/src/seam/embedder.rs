@@ -37,7 +37,7 @@ pub trait Embedder: Send + Sync {
     fn id(&self) -> &str;
     /// Length of the vectors.
     fn dimensions(&self) -> usize;
-    /// Factor of the cosine in the fused score (SEARCH.md: 8 for the static table and for MiniLM).
+    /// Factor of the cosine in the fused score: 8 for the static table, 9 for MiniLM.
     fn weight(&self) -> f32;
     /// Share of the best clause in the cosine part of the score of a request with several intents, 0 to 1.
     fn clause_share(&self) -> f32 {

@@ -1,5 +1,6 @@
 //! all-MiniLM-L6-v2: a small BERT, in this process (feature `minilm`).
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use async_trait::async_trait;
 use candle_core::{DType, Device, Module as _, Tensor};
 use candle_nn::{Embedding, LayerNorm, Linear, VarBuilder, embedding, layer_norm, linear};
 use mcc_catalog::seam::{EmbedError, EmbedKind, Embedder};
+use rayon::prelude::*;
 use serde::Deserialize;
 use tokenizers::{Tokenizer, TruncationParams};
 
@@ -14,6 +16,8 @@ use super::normalize;
 
 /// Tokens read of a text, as the model was trained (`max_seq_length` of its card).
 const MOST_TOKENS: usize = 256;
+/// Tokens that go through the layers together, of one text or several: enough that the weights are read for many.
+const BATCH_TOKENS: usize = 1024;
 
 /// all-MiniLM-L6-v2 (Apache-2.0): mean of the last layer over a text's tokens, normalised. English.
 pub struct MiniLmEmbedder {
@@ -56,17 +60,19 @@ impl Embedder for MiniLmEmbedder {
         self.dimensions
     }
 
+    /// From 8.5 to 10 it ranks alike; below, words outweigh what it knows.
     fn weight(&self) -> f32 {
-        8.0
+        9.0
     }
 
     async fn embed(&self, texts: &[String], _kind: EmbedKind) -> Result<Vec<Vec<f32>>, EmbedError> {
         let model = Arc::clone(&self.model);
         let texts = texts.to_vec();
         // Milliseconds a text.
-        tokio::task::spawn_blocking(move || texts.iter().map(|text| model.vector(text)).collect())
+        tokio::task::spawn_blocking(move || model.vectors(&texts))
             .await
             .map_err(|error| EmbedError::Model(error.to_string()))?
+            .map_err(EmbedError::Model)
     }
 }
 
@@ -138,32 +144,67 @@ impl Model {
         })
     }
 
-    /// The vector of a text; zeros for a text without a token.
-    fn vector(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        if text.trim().is_empty() {
-            return Ok(vec![0.0; self.dimensions]);
+    /// The vectors of texts; zeros for a blank text. Batches run on all cores.
+    fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
+        let tokens: Vec<Vec<u32>> =
+            texts.par_iter().map(|text| self.tokens(text)).collect::<Result<_, _>>()?;
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let mut held = 0;
+        for (at, tokens) in tokens.iter().enumerate() {
+            held += tokens.len();
+            match batches.last_mut() {
+                Some(batch) if held <= BATCH_TOKENS => batch.end = at + 1,
+                _ => {
+                    held = tokens.len();
+                    batches.push(at..at + 1);
+                }
+            }
         }
-        let encoding =
-            self.tokenizer.encode_fast(text, true).map_err(|error| EmbedError::Model(error.to_string()))?;
-        let mut vector =
-            self.forward(encoding.get_ids()).map_err(|error| EmbedError::Model(error.to_string()))?;
-        normalize(&mut vector);
-        Ok(vector)
+        let vectors: Vec<Vec<Vec<f32>>> = batches
+            .into_par_iter()
+            .map(|batch| self.forward(&tokens[batch]).map_err(|error| error.to_string()))
+            .collect::<Result<_, _>>()?;
+        Ok(vectors.concat())
     }
 
-    /// The mean over the tokens of the last layer.
-    fn forward(&self, tokens: &[u32]) -> candle_core::Result<Vec<f32>> {
-        let length = tokens.len();
-        let ids = Tensor::new(tokens, &Device::Cpu)?;
-        let positions = Tensor::arange(0, u32::try_from(length).unwrap_or(u32::MAX), &Device::Cpu)?;
-        let kinds = Tensor::zeros(length, DType::U32, &Device::Cpu)?;
+    /// `[CLS]`, the text's first tokens, `[SEP]`; nothing for a blank text.
+    fn tokens(&self, text: &str) -> Result<Vec<u32>, String> {
+        if text.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let encoding = self.tokenizer.encode_fast(text, true).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// For each text, the mean of the last layer over its tokens, normalised.
+    fn forward(&self, texts: &[Vec<u32>]) -> candle_core::Result<Vec<Vec<f32>>> {
+        let ids = texts.concat();
+        if ids.is_empty() {
+            return Ok(vec![vec![0.0; self.dimensions]; texts.len()]);
+        }
+        let positions: Vec<u32> = texts.iter().flat_map(|text| (0..).zip(text).map(|(at, _)| at)).collect();
+        let kinds = Tensor::zeros(ids.len(), DType::U32, &Device::Cpu)?;
+        let ids = Tensor::new(ids, &Device::Cpu)?;
+        let positions = Tensor::new(positions, &Device::Cpu)?;
         let sum = ((self.words.forward(&ids)? + self.positions.forward(&positions)?)?
             + self.kinds.forward(&kinds)?)?;
         let mut hidden = self.norm.forward(&sum)?;
+        let lengths: Vec<usize> = texts.iter().map(Vec::len).filter(|&length| length > 0).collect();
         for layer in &self.layers {
-            hidden = layer.forward(&hidden)?;
+            hidden = layer.forward(&hidden, &lengths)?;
         }
-        hidden.mean(0)?.to_vec1()
+        let mut start = 0;
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            let mut vector = vec![0.0; self.dimensions];
+            if !text.is_empty() {
+                vector = hidden.narrow(0, start, text.len())?.mean(0)?.to_vec1()?;
+                normalize(&mut vector);
+                start += text.len();
+            }
+            vectors.push(vector);
+        }
+        Ok(vectors)
     }
 }
 
@@ -184,24 +225,35 @@ impl Layer {
         })
     }
 
-    /// `hidden` and the result: tokens × size.
-    fn forward(&self, hidden: &Tensor) -> candle_core::Result<Tensor> {
-        let attended = self.attention_output.forward(&self.attend(hidden)?)?;
+    /// `hidden` and the result: tokens × size, the texts one after the other. Only attention tells them apart.
+    fn forward(&self, hidden: &Tensor, lengths: &[usize]) -> candle_core::Result<Tensor> {
+        let attended = self.attention_output.forward(&self.attend(hidden, lengths)?)?;
         let hidden = self.attention_norm.forward(&(hidden + attended)?)?;
         let inner = self.intermediate.forward(&hidden)?.gelu_erf()?;
         let output = self.output.forward(&inner)?;
         self.norm.forward(&(hidden + output)?)
     }
 
-    /// Scaled dot-product attention of every head.
-    fn attend(&self, hidden: &Tensor) -> candle_core::Result<Tensor> {
-        let (length, size) = hidden.dims2()?;
+    /// Scaled dot-product attention of every head, within each text.
+    fn attend(&self, hidden: &Tensor, lengths: &[usize]) -> candle_core::Result<Tensor> {
+        let (query, key, value) =
+            (self.query.forward(hidden)?, self.key.forward(hidden)?, self.value.forward(hidden)?);
+        let mut start = 0;
+        let mut attended = Vec::with_capacity(lengths.len());
+        for &length in lengths {
+            let of_text = |tensor: &Tensor| tensor.narrow(0, start, length);
+            attended.push(self.attend_within(&of_text(&query)?, &of_text(&key)?, &of_text(&value)?)?);
+            start += length;
+        }
+        Tensor::cat(&attended, 0)
+    }
+
+    fn attend_within(&self, query: &Tensor, key: &Tensor, value: &Tensor) -> candle_core::Result<Tensor> {
+        let (length, size) = query.dims2()?;
         let width = size / self.heads;
         let split =
-            |tensor: Tensor| tensor.reshape((length, self.heads, width))?.transpose(0, 1)?.contiguous();
-        let query = split(self.query.forward(hidden)?)?;
-        let key = split(self.key.forward(hidden)?)?;
-        let value = split(self.value.forward(hidden)?)?;
+            |tensor: &Tensor| tensor.reshape((length, self.heads, width))?.transpose(0, 1)?.contiguous();
+        let (query, key, value) = (split(query)?, split(key)?, split(value)?);
         #[expect(clippy::cast_precision_loss, reason = "a head is some dozens wide")]
         let scale = 1.0 / (width as f64).sqrt();
         let scores = (query.matmul(&key.transpose(1, 2)?.contiguous()?)? * scale)?;

@@ -49,9 +49,20 @@ fn spellings(groups: &[String], name: &str) -> Vec<String> {
     if let Some(first) = camel.get_mut(..1) {
         first.make_ascii_lowercase();
     }
+    // `getUserById` as words.
+    let spaced: String = name
+        .char_indices()
+        .flat_map(|(at, c)| {
+            let border = c.is_uppercase() && name[..at].ends_with(char::is_lowercase);
+            border.then_some(' ').into_iter().chain([c])
+        })
+        .collect();
     let mut spellings = vec![
         name.to_owned(),
         name.to_uppercase(),
+        format!("`{name}`"),
+        spaced.to_lowercase(),
+        spaced.replace(' ', "_").to_lowercase(),
         words.join(" "),
         words.join("_"),
         words.join("-"),

@@ -1,10 +1,14 @@
 //! Measuring retrieval on public tool-retrieval sets (feature `testsuite`): for the tests and `xtask bench retrieval`.
 
+mod remembering;
+
 use std::path::{Path, PathBuf};
 
 use mcc_catalog::model::{Facets, ToolDocument, Visibility};
 use mcc_catalog::seam::{IndexError, Query, ToolIndex};
 use serde::{Deserialize, Serialize};
+
+pub use remembering::Remembering;
 
 /// The four sets of `shared/data/retrieval`.
 pub const SETS: [&str; 4] = ["livemcp", "livemcp_steps", "bfcl", "metatool"];
