@@ -36,7 +36,7 @@ async fn mean_ndcg_with_minilm() {
     }
     let mean = sum / 4.0;
     eprintln!("mean nDCG@10 {mean:.4}");
-    assert!(mean >= 0.655, "mean nDCG@10 {mean:.4}");
+    assert!(mean >= 0.658, "mean nDCG@10 {mean:.4}");
 }
 
 /// A text's vector is the same alone and among others, of whatever lengths.

@@ -16,7 +16,7 @@ async fn mean_ndcg_with_the_default_embedder() {
     }
     let mean = sum / 4.0;
     eprintln!("mean nDCG@10 {mean:.4}");
-    assert!(mean >= 0.626, "mean nDCG@10 {mean:.4}");
+    assert!(mean >= 0.636, "mean nDCG@10 {mean:.4}");
 }
 
 /// Every spelling of every name of every set: a tool of that name is first.
