@@ -147,18 +147,30 @@ impl Grant {
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.spec.expires_at.as_ref().map(|time| time.0)
     }
+
+    /// What the grant adds to what everybody reaches.
+    pub fn visibility(&self) -> Visibility {
+        let groups = self.spec.groups.iter().map(String::as_str);
+        granted(groups, self.spec.tools.iter().map(String::as_str))
+    }
 }
 
 /// The permission of a caller with these groups (wildcards as written) and keys.
 fn visibility(groups: &BTreeSet<&str>, tools: &BTreeSet<&str>) -> Visibility {
-    let mut visibility = Visibility::public();
+    let mut visibility = granted(groups.iter().copied(), tools.iter().copied());
+    visibility.groups.append(&mut Visibility::public().groups);
+    visibility
+}
+
+/// What these groups (wildcards as written) and keys give.
+fn granted<'a>(groups: impl Iterator<Item = &'a str>, tools: impl Iterator<Item = &'a str>) -> Visibility {
+    let mut visibility = Visibility { keys: tools.map(str::to_owned).collect(), ..Visibility::default() };
     for group in groups {
         match group.strip_suffix(".*") {
             Some(prefix) => visibility.prefixes.insert(prefix.to_owned()),
-            None => visibility.groups.insert((*group).to_owned()),
+            None => visibility.groups.insert(group.to_owned()),
         };
     }
-    visibility.all = groups.contains(ADMIN);
-    visibility.keys = tools.iter().map(|key| (*key).to_owned()).collect();
+    visibility.all = visibility.groups.contains(ADMIN);
     visibility
 }

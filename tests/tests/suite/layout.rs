@@ -8,15 +8,16 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use mcc_tests::workspace;
 
 /// Crates of the workspace that each may use, in programs. Dependencies point one way:
-/// crds <- catalog <- index <- {gateway, operator} <- cli, tests.
-const ALLOWED: [(&str, &[&str]); 7] = [
+/// crds <- catalog <- {index, cluster} <- {gateway, operator} <- cli, tests.
+const ALLOWED: [(&str, &[&str]); 8] = [
     ("mcc-crds", &[]),
     ("mcc-catalog", &["mcc-crds"]),
     ("mcc-index", &["mcc-crds", "mcc-catalog"]),
-    ("mcc-gateway", &["mcc-crds", "mcc-catalog", "mcc-index"]),
-    ("mcc-cli", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-gateway"]),
-    ("mcc-tests", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-gateway"]),
-    ("xtask", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-gateway"]),
+    ("mcc-cluster", &["mcc-crds", "mcc-catalog"]),
+    ("mcc-gateway", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-cluster"]),
+    ("mcc-cli", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-cluster", "mcc-gateway"]),
+    ("mcc-tests", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-cluster", "mcc-gateway"]),
+    ("xtask", &["mcc-crds", "mcc-catalog", "mcc-index", "mcc-cluster", "mcc-gateway"]),
 ];
 
 #[test]
