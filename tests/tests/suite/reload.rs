@@ -45,64 +45,109 @@ fn edits_are_served_and_no_request_fails() -> anyhow::Result<()> {
     }
     write(folder.path(), 0)?;
     let server = Server::start(folder.path(), &[])?;
-    let (sent, done) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let slowest = std::thread::scope(|scope| {
-        let requests: Vec<_> = (0..4)
+    let load = Load::default();
+    let (edited, answered) = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
             .map(|worker| {
-                let (server, sent, done) = (&server, &sent, &done);
-                scope.spawn(move || -> anyhow::Result<()> {
-                    while !done.load(Ordering::Relaxed) || sent.load(Ordering::Relaxed) < REQUESTS {
-                        let number = sent.fetch_add(1, Ordering::Relaxed);
-                        let (tool, arguments, wanted) = match (worker + number) % 4 {
-                            0 => ("search", json!({"query": "papers"}), "academic.semantic_scholar_search"),
-                            1 => ("whoami", json!({}), "username: dev"),
-                            2 => ("describe_tools", json!({"groups": ["public"]}), "## public.echo"),
-                            _ => (
-                                "execute",
-                                json!({"key": "public.echo", "params": {"what": "still here"}}),
-                                "still here",
-                            ),
-                        };
-                        let result = http::call(server.url(), tool, &arguments)?;
-                        ensure!(http::text(&result).contains(wanted), "{tool}: {result}");
-                    }
-                    Ok(())
-                })
+                let (load, server) = (&load, &server);
+                scope.spawn(move || load.run(worker, server))
             })
             .collect();
-        let mut slowest = Duration::ZERO;
-        let mut edited = Ok(());
-        for edit in 1..=EDITS {
-            match edit_and_find(&server, folder.path(), edit) {
-                Ok(time) => slowest = slowest.max(time),
-                Err(error) => edited = Err(error),
-            }
-        }
-        done.store(true, Ordering::Relaxed);
-        for request in requests {
-            request.join().expect("no panic")?;
-        }
-        edited.map(|()| slowest)
-    })?;
-    println!(
-        "{} requests during {EDITS} edits, slowest edit visible after {slowest:?}",
-        sent.load(Ordering::Relaxed)
-    );
+        let edited = (1..=EDITS)
+            .map(|edit| {
+                load.wait_for(edit * REQUESTS / EDITS)?;
+                edit_and_find(&server, folder.path(), edit)
+            })
+            .collect::<anyhow::Result<Vec<Span>>>();
+        load.done.store(true, Ordering::Relaxed);
+        let answered = workers.into_iter().map(|worker| worker.join().expect("no panic"));
+        (edited, answered.collect::<anyhow::Result<Vec<_>>>())
+    });
+    // A failed request is why edits stop: said first.
+    let answered: Vec<Span> = answered?.into_iter().flatten().collect();
+    let edited = edited?;
+    ensure!(answered.len() >= REQUESTS, "{} requests only", answered.len());
+    for (number, edit) in edited.iter().enumerate() {
+        let meanwhile = answered.iter().filter(|request| request.overlaps(edit)).count();
+        ensure!(meanwhile > 0, "no request was in flight during edit {}", number + 1);
+    }
+    let slowest = edited.iter().map(Span::time).max().unwrap_or_default();
+    println!("{} requests during {EDITS} edits, slowest edit visible after {slowest:?}", answered.len());
     if workspace::is_full() {
         ensure!(slowest <= WANTED, "an edit was visible after {slowest:?} only");
     }
     Ok(())
 }
 
+/// From when to when a request was in flight, or an edit on its way.
+struct Span(Instant, Instant);
+
+impl Span {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.0 <= other.1 && other.0 <= self.1
+    }
+
+    fn time(&self) -> Duration {
+        self.1 - self.0
+    }
+}
+
+/// Requests that go on until the edits are done.
+#[derive(Default)]
+struct Load {
+    sent: AtomicUsize,
+    failed: AtomicBool,
+    done: AtomicBool,
+}
+
+impl Load {
+    /// Sends one request after the other; gives when each was in flight.
+    fn run(&self, worker: usize, server: &Server) -> anyhow::Result<Vec<Span>> {
+        let mut answered = Vec::new();
+        while !self.done.load(Ordering::Relaxed) {
+            let number = self.sent.fetch_add(1, Ordering::Relaxed);
+            let began = Instant::now();
+            if let Err(error) = request(server, worker + number) {
+                self.failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            answered.push(Span(began, Instant::now()));
+        }
+        Ok(answered)
+    }
+
+    /// Waits until this many requests have been sent.
+    fn wait_for(&self, requests: usize) -> anyhow::Result<()> {
+        while self.sent.load(Ordering::Relaxed) < requests {
+            ensure!(!self.failed.load(Ordering::Relaxed), "a request failed");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// Sends a request of one kind of four, and looks at its answer.
+fn request(server: &Server, number: usize) -> anyhow::Result<()> {
+    let (tool, arguments, wanted) = match number % 4 {
+        0 => ("search", json!({"query": "papers"}), "academic.semantic_scholar_search"),
+        1 => ("whoami", json!({}), "username: dev"),
+        2 => ("describe_tools", json!({"groups": ["public"]}), "## public.echo"),
+        _ => ("execute", json!({"key": "public.echo", "params": {"what": "still here"}}), "still here"),
+    };
+    let result = http::call(server.url(), tool, &arguments)?;
+    ensure!(http::text(&result).contains(wanted), "{tool}: {result}");
+    Ok(())
+}
+
 /// Makes an edit and waits until a search shows it.
-fn edit_and_find(server: &Server, folder: &Path, edit: usize) -> anyhow::Result<Duration> {
-    write(folder, edit)?;
+fn edit_and_find(server: &Server, folder: &Path, edit: usize) -> anyhow::Result<Span> {
     let written = Instant::now();
+    write(folder, edit)?;
     let query = json!({"query": format!("quokka{edit}"), "limit": 3});
     loop {
         let result = http::call(server.url(), "search", &query)?;
         if http::text(&result).contains(&format!("Version quokka{edit} of")) {
-            return Ok(written.elapsed());
+            return Ok(Span(written, Instant::now()));
         }
         ensure!(written.elapsed() < DEADLINE, "edit {edit} isn't found: {result}");
         std::thread::sleep(Duration::from_millis(20));
