@@ -50,6 +50,21 @@ pub fn parse(text: &str) -> Result<Example, ExampleError> {
     parser::Parser::new(text).call()
 }
 
+/// The arguments of a tool's own example, none for a tool without one that needs none. `Ok(None)` where there is no
+/// example and arguments are needed; an error says why the example is no call of this tool.
+pub fn arguments(tool: &CompiledTool) -> Result<Option<Map<String, Value>>, String> {
+    if tool.example.is_empty() {
+        let needed = tool.params.iter().any(|param| param.required && param.fixed.is_none());
+        return Ok((!needed).then(Map::new));
+    }
+    let no_call = |error: ExampleError| format!("the example is no call: {error}");
+    let call = parse(&tool.example).map_err(no_call)?;
+    if call.name != tool.name && call.name != tool.key {
+        return Err(format!("the example calls {}, not {}", call.name, tool.name));
+    }
+    call.arguments_for(tool).map(Some).map_err(no_call)
+}
+
 mod parser;
 
 #[cfg(test)]

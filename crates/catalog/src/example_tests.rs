@@ -78,6 +78,24 @@ fn everything_else_has_a_place_and_a_reason() {
     assert!(parse(&parentheses).unwrap_err().message.contains("nested deeper"));
 }
 
+#[test]
+fn arguments_of_a_tools_example() {
+    let of = |spec: &str| arguments(&crate::testing::tool(spec));
+    let params = "params:\n- {name: a, type: int}\n- {name: key, type: str, override: k}\n- {name: b, type: int, default: 1}\n";
+    let given = of(&format!("{params}example: my_tool(1, 2)"));
+    assert_eq!(given, Ok(json!({"a": 1, "b": 2}).as_object().cloned()), "overridden ones take no place");
+    assert_eq!(of("params: [{name: a, type: int, default: 1}]"), Ok(Some(Map::new())));
+    assert_eq!(of(params), Ok(None));
+    for (example, part) in [
+        ("my_tool(1", "no call"),
+        ("other(a=1)", "calls other, not my_tool"),
+        ("my_tool(1, 2, 3)", "3 arguments without a name, but fewer parameters"),
+    ] {
+        let error = of(&format!("{params}example: {example}")).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn json_is_an_example_too(text in "\\PC*", number in proptest::num::i64::ANY) {

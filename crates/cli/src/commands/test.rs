@@ -7,7 +7,6 @@ use mcc_catalog::example;
 use mcc_catalog::model::CompiledTool;
 use mcc_catalog::seam::SessionBag;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::OutputArgs;
@@ -128,7 +127,7 @@ async fn test(local: &Local, tool: &Arc<CompiledTool>, unasked: bool) -> Result<
         "destructive, and no example: name it to run it".clone_into(&mut tested.note);
         return Ok(tested);
     }
-    let arguments = match arguments(tool) {
+    let arguments = match example::arguments(tool) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {
             "no example, and it needs arguments".clone_into(&mut tested.note);
@@ -156,19 +155,4 @@ async fn test(local: &Local, tool: &Arc<CompiledTool>, unasked: bool) -> Result<
         }
     }
     Ok(tested)
-}
-
-/// The arguments of the tool's example; none where there is no example and arguments are needed.
-fn arguments(tool: &CompiledTool) -> Result<Option<Map<String, Value>>, String> {
-    if tool.example.is_empty() {
-        let needed = tool.params.iter().any(|param| param.required && param.fixed.is_none());
-        return Ok((!needed).then(Map::new));
-    }
-    let call = example::parse(&tool.example).map_err(|error| format!("the example is no call: {error}"))?;
-    if call.name != tool.name && call.name != tool.key {
-        return Err(format!("the example calls {}, not {}", call.name, tool.name));
-    }
-    let visible = tool.params.iter().filter(|param| param.fixed.is_none());
-    let positional = visible.zip(call.positional).map(|(param, value)| (param.name.clone(), value));
-    Ok(Some(positional.chain(call.arguments).collect()))
 }
