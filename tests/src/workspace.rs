@@ -44,9 +44,27 @@ pub fn npm_packages() -> Option<PathBuf> {
     packages.join("@modelcontextprotocol/client").is_dir().then_some(packages)
 }
 
+/// A folder of the shared data: in `$MCC_SHARED`, else in `../shared`; none where it isn't there.
+pub fn shared(folder: &str) -> Option<PathBuf> {
+    let shared = std::env::var_os("MCC_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let folder = shared.join(folder);
+    folder.is_dir().then_some(folder)
+}
+
+/// Whether a program is on the `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Whether the long counts of the acceptance lists are wanted (`./test --full`).
 pub fn is_full() -> bool {
     std::env::var_os("MCC_FULL").is_some()
+}
+
+/// How many cases a property runs: in a continuous build, and in `./test --full`.
+pub fn cases(ci: u32, full: u32) -> u32 {
+    if is_full() { full } else { ci }
 }
 
 /// Says that a test can't run here; `./test` counts it as skipped.

@@ -11,3 +11,4 @@ mod layout;
 mod permission;
 mod reload;
 mod secrecy;
+mod toolsets;
