@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "everything here is a test")]
 
+mod benches;
 mod clients;
 mod conformance;
 mod docs;

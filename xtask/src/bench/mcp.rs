@@ -1,6 +1,7 @@
 //! `cargo xtask bench mcp`: what a call costs over MCP, as a ratio to a bare rmcp server measured in the same run: absolute
 //! figures of a shared machine say little.
 
+mod bounds;
 mod catalog;
 pub mod echo;
 mod load;
@@ -36,6 +37,9 @@ pub struct Args {
     /// The program to measure [default: mcc beside this one].
     #[arg(long)]
     mcc: Option<PathBuf>,
+    /// Fail where a figure is outside of its bound. Only a release build at 10,000 tools says something.
+    #[arg(long)]
+    check: bool,
     /// Form of the figures.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -119,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
         Format::Table => print(&report),
     }
-    Ok(())
+    if args.check { super::verdict(&bounds::broken(&report)) } else { Ok(()) }
 }
 
 async fn measure(args: &Args) -> anyhow::Result<Report> {

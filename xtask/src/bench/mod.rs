@@ -46,6 +46,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
+/// The answer to `--check`: no, with every bound that is broken.
+fn verdict(broken: &[String]) -> anyhow::Result<()> {
+    anyhow::ensure!(broken.is_empty(), "out of bounds:\n  {}", broken.join("\n  "));
+    Ok(())
+}
+
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     if cfg!(debug_assertions) {
         eprintln!("note: a build without optimisation; use cargo run --release -p xtask -- bench …");
