@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use proptest::test_runner::Config as ProptestConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -10,6 +11,12 @@ use crate::model::{
     Access, Caller, Catalog, CompiledTool, Entry, Identity, NamespacedName, ObjectKind, ObjectRef, ObjectSet,
     Problem,
 };
+
+/// How many cases a property runs: in a continuous build, and in `./test --full` (`MCC_FULL`).
+pub(crate) fn cases(ci: u32, full: u32) -> ProptestConfig {
+    let cases = if std::env::var_os("MCC_FULL").is_some() { full } else { ci };
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() }
+}
 
 /// The documents of `yaml` as objects of a cluster; without a namespace in that of the catalog.
 pub(crate) fn objects(yaml: &str) -> ObjectSet {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Client, MODERN, World};
+use crate::support::{Client, MODERN, World, cases};
 
 fn seeds() -> Vec<Value> {
     let call = |tool: &str, arguments: Value| ("tools/call", json!({"name": tool, "arguments": arguments}));
@@ -155,7 +155,8 @@ fn mutated_messages_are_never_a_server_error() {
         (world, modern, legacy)
     });
     let seeds = seeds();
-    let config = ProptestConfig { cases: 400, fork: false, timeout: 0, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: cases(400, 4096), fork: false, timeout: 0, ..ProptestConfig::default() };
     proptest!(config, |(seed in 0..seeds.len(), change in change())| {
         let seed = &seeds[seed];
         let bytes = apply(seed, change);

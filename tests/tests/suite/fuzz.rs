@@ -237,8 +237,11 @@ async fn still_serves(gateway: &InProcess) -> Result<(), String> {
 }
 
 fn cases() -> ProptestConfig {
-    let cases = if workspace::is_full() { 20_000 } else { 600 };
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: workspace::cases(600, 20_000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

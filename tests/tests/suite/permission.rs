@@ -240,8 +240,11 @@ fn unscored(message: &Value) -> String {
 }
 
 fn cases() -> ProptestConfig {
-    let cases = if mcc_tests::workspace::is_full() { 500 } else { 24 };
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: mcc_tests::workspace::cases(24, 500),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 fn block_on(future: impl Future<Output = anyhow::Result<()>>) {

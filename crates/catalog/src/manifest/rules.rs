@@ -261,6 +261,7 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
+    use crate::testing::cases;
 
     fn schema<K: CustomResourceExt>() -> Value {
         serde_json::to_value(&K::crd().spec.versions[0].schema).unwrap()["openAPIV3Schema"].take()
@@ -389,7 +390,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 128, fork: false, ..ProptestConfig::default() })]
+        #![proptest_config(cases(128, 2048))]
 
         #[test]
         fn remembering_changes_no_verdict(specs in prop::collection::vec((spec(), "[a.]{1,3}"), 1..4)) {

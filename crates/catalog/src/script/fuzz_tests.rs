@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
 
-use super::testing::{cases, compile, run, shells, values};
+use super::testing::{compile, run, shells, values};
+use crate::testing::cases;
 
 /// Pieces of scripts. `pq` prints its arguments in brackets; cut in pieces it is no program either. Nothing here can do harm or wait.
 const PIECES: &[&str] = &[

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
 
-use super::testing::{PARAMS, cases, run, shells, values};
+use super::testing::{PARAMS, run, shells, values};
 use super::{ScriptTemplate, quote};
+use crate::testing::cases;
 
 /// A place for values, with what the shell prints then. `show` prints the number of its arguments and each of them, all
 /// ended by NUL.

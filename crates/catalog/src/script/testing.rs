@@ -2,7 +2,6 @@
 
 use std::process::{Command, Stdio};
 
-use proptest::test_runner::Config as ProptestConfig;
 use serde_json::{Map, Value, json};
 
 use super::{ParamKind, ScriptTemplate, TemplateParam, TemplateProblem};
@@ -99,10 +98,4 @@ pub(super) fn run(shell: &[&str], script: &str) -> (Vec<u8>, String) {
         .output()
         .unwrap();
     (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-/// How many cases a property runs in each shell: more with `MCC_FULL=1`.
-pub(super) fn cases(default: u32, full: u32) -> ProptestConfig {
-    let cases = if std::env::var_os("MCC_FULL").is_some_and(|full| full == "1") { full } else { default };
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() }
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::random::{Document, document, joined};
 use crate::compile::{CatalogSettings, compile};
 use crate::model::{Caller, Catalog, CompiledTool, Identity};
-use crate::testing::{objects, user};
+use crate::testing::{cases, objects, user};
 
 fn caller() -> impl Strategy<Value = Caller> {
     let name = proptest::sample::select(vec!["alice", "bob", "carol"]);
@@ -81,7 +81,7 @@ fn visible(catalog: &Catalog) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64, 2048))]
 
     #[test]
     fn what_is_shown_is_exactly_what_may_run(

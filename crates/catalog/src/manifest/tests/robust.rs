@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::super::parse;
 use super::{json, yaml};
+use crate::testing::cases;
 
 const SAMPLES: [&str; 3] = [
     "apiVersion: mcc.dev/v1alpha1\nkind: Tool\nmetadata: {name: t, labels: {a: b}}\nspec:\n  groups: [a, b]\n  \
@@ -83,7 +84,7 @@ fn check(file: &str, bytes: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, fork: false, ..ProptestConfig::default() })]
+    #![proptest_config(cases(256, 4096))]
 
     #[test]
     fn mutated_manifests_never_panic(sample in 0..SAMPLES.len(), edits in prop::collection::vec(edit(), 1..6)) {
