@@ -34,17 +34,35 @@ fn node_over_stdio() -> anyhow::Result<()> {
     walks("node_over_stdio", Client::Node, Transport::Stdio)
 }
 
-/// One caller's walk: name of the snapshot, arguments of `mcc up`, files of steps.
-type Walk = (&'static str, &'static [&'static str], &'static [&'static str]);
+/// One caller's walk.
+#[derive(Clone, Copy)]
+struct Walk {
+    /// Name of the snapshot.
+    name: &'static str,
+    /// Folder of `tests/fixtures` that is served.
+    catalog: &'static str,
+    /// Arguments of `mcc up`.
+    identity: &'static [&'static str],
+    /// Files of steps.
+    steps: &'static [&'static str],
+}
 
-const WALKS: [Walk; 3] = [
-    ("dev", &[], &["steps"]),
-    ("alice", &["--user", "alice"], &["steps", "granted", "forbidden"]),
-    ("anonymous", &["--anonymous"], &["steps"]),
+const WALKS: [Walk; 4] = [
+    Walk { name: "dev", catalog: "catalog", identity: &[], steps: &["steps"] },
+    Walk {
+        name: "alice",
+        catalog: "catalog",
+        identity: &["--user", "alice"],
+        steps: &["steps", "granted", "forbidden"],
+    },
+    Walk { name: "anonymous", catalog: "catalog", identity: &["--anonymous"], steps: &["steps"] },
+    // Nothing to say of a user: no email, no groups, no tools.
+    Walk { name: "nobody", catalog: "vault", identity: &["--user", "bob"], steps: &["nobody"] },
 ];
 
 /// An anonymous modern caller has no session of its own: a handle is minted.
-const HANDLE: Walk = ("handle", &["--anonymous"], &["handle"]);
+const HANDLE: Walk =
+    Walk { name: "handle", catalog: "catalog", identity: &["--anonymous"], steps: &["handle"] };
 
 fn walks(test: &str, client: Client, transport: Transport) -> anyhow::Result<()> {
     for (era, walk) in [Era::Legacy, Era::Modern].into_iter().flat_map(|era| WALKS.map(|walk| (era, walk))) {
@@ -62,9 +80,9 @@ fn compare(
     client: Client,
     transport: Transport,
     era: Era,
-    (name, identity, steps): Walk,
+    Walk { name, catalog, identity, steps }: Walk,
 ) -> anyhow::Result<bool> {
-    let catalog = workspace::root().join("tests/fixtures/catalog");
+    let catalog = workspace::root().join("tests/fixtures").join(catalog);
     // A server of its own for every walk: what one caller leaves in the session is not the next one's.
     let (_server, target) = match transport {
         Transport::Http => {
