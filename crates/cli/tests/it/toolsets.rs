@@ -1,5 +1,6 @@
 //! The original system's own toolset files: imported, linted, searched, run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -51,6 +52,21 @@ fn import_and_lint() {
     lint.arg("lint").arg("--strict").arg(out.path());
     assert_snapshot!(outcome_without(&mut lint, out.path(), "[OUT]"));
     assert_snapshot!("toolsets_list", outcome(on(&out, "list").arg("--keys")));
+}
+
+/// Every file of a folder with its content.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| (PathBuf::from(path.file_name().unwrap()), std::fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn importing_twice_gives_the_same_bytes() {
+    let test = "importing_twice_gives_the_same_bytes";
+    let (Some(first), Some(second)) = (imported(test), imported(test)) else { return };
+    let (first, second) = (files(first.path()), files(second.path()));
+    assert!(first.len() >= 8, "{:?}", first.keys());
+    assert!(first == second, "{:?} and {:?}", first.keys(), second.keys());
 }
 
 #[test]
