@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -113,8 +115,7 @@ fn run(shell: &[&str], call: &HttpCall, env: &[(&str, &str)]) -> (Option<i32>, S
 
 /// What a server gets, through each shell.
 fn received(request: &Request<'_>, given: &Value, env: &[(&str, &str)]) -> Option<Received> {
-    if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
-        println!("skipped: curl is not installed");
+    if !curl_is_installed() {
         return None;
     }
     let mut all = Vec::new();
@@ -134,6 +135,78 @@ fn received(request: &Request<'_>, given: &Value, env: &[(&str, &str)]) -> Optio
         assert_eq!(other, &all[0].1, "{name}");
     }
     all.into_iter().next().map(|(_, received)| received)
+}
+
+/// Redirects every request to `location`, and counts the requests. Its thread ends with the process.
+fn redirecting(location: &str) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = format!(
+        "HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = requests.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream);
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
+                line.clear();
+            }
+            counted.fetch_add(1, Ordering::SeqCst);
+            drop(reader.into_inner().write_all(answer.as_bytes()));
+        }
+    });
+    (port, requests)
+}
+
+/// A server can send a call neither to this machine's files nor round in circles.
+#[test]
+fn redirects_are_bounded() {
+    if !curl_is_installed() {
+        return;
+    }
+    let request = Request { url: "http://127.0.0.1:$(PORT)/", ..Request::default() };
+    // Location, requests that the server gets, curl's exit code, what it says.
+    let cases = [
+        ("file:///etc/passwd", 1, 1, "\"file\""),
+        ("dict://127.0.0.1:1/x", 1, 1, "\"dict\""),
+        ("/again", 6, 47, "Maximum (5) redirects followed"),
+    ];
+    for (name, shell) in shells() {
+        for (location, count, expected, part) in cases {
+            let (port, requests) = redirecting(location);
+            let call = request.render(json!({})).unwrap();
+            let (code, stdout, stderr) = run(shell, &call, &[("PORT", &port.to_string())]);
+            assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{name}, {location}: {stderr}");
+            assert!(stderr.starts_with("curl: (") && stderr.contains(part), "{name}, {location}: {stderr}");
+            assert_eq!(requests.load(Ordering::SeqCst), count, "{name}, {location}");
+        }
+    }
+}
+
+/// Within the bounds they are followed.
+#[test]
+fn a_redirect_is_followed() {
+    if !curl_is_installed() {
+        return;
+    }
+    let (name, shell) = shells()[0];
+    let (port, server) = serve(OK);
+    let (first, _) = redirecting(&format!("http://127.0.0.1:{port}/moved"));
+    let request = Request { url: "http://127.0.0.1:$(PORT)/", ..Request::default() };
+    let call = request.render(json!({})).unwrap();
+    let (code, stdout, stderr) = run(shell, &call, &[("PORT", &first.to_string())]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "ok"), "{name}: {stderr}");
+    assert_eq!(server.join().unwrap().line, "GET /moved HTTP/1.1");
+}
+
+fn curl_is_installed() -> bool {
+    let installed = Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !installed {
+        println!("skipped: curl is not installed");
+    }
+    installed
 }
 
 const HOSTILE: &str = "a b/c?d&e=f#g%h'i\"j$(API_KEY)k`l`\\m\nü+MCC_END;${-+}";
