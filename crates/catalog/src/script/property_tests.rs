@@ -5,8 +5,11 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::testing::{PARAMS, run, shells, values};
-use super::{ScriptTemplate, quote};
+use super::{RenderError, ScriptTemplate, quote};
 use crate::testing::cases;
+
+/// Prints the number of its arguments and each of them.
+const SHOW: &str = "show() { printf '%s\\0' \"$#\" \"$@\"; }\n";
 
 /// A place for values, with what the shell prints then. `show` prints the number of its arguments and each of them, all
 /// ended by NUL.
@@ -224,39 +227,20 @@ fn unfit(case: &Case, v: &Given) -> bool {
 
 #[test]
 fn no_value_changes_the_words_around_it_or_itself() {
-    const SHOW: &str = "show() { printf '%s\\0' \"$#\" \"$@\"; }\n";
-    let mut params = PARAMS;
-    for param in &mut params {
-        param.allow_leading_dash = true;
-    }
-    let templates: Vec<ScriptTemplate> = CASES
-        .iter()
-        .map(|case| match ScriptTemplate::compile(case.template, &params) {
-            Ok((template, _)) => template,
-            Err(problems) => panic!("{}\n{}", case.template, problems[0]),
-        })
-        .collect();
+    let templates = templates();
     for (name, shell) in shells() {
         let batch = prop::collection::vec((0..CASES.len(), given()), 1..40);
         let outcome = TestRunner::new(cases(10, 400)).run(&batch, |batch| {
             let (mut script, mut expected) = (SHOW.to_owned(), Vec::new());
-            for (index, mut v) in batch {
+            for (index, v) in batch {
                 let case = &CASES[index];
                 if unfit(case, &v) {
                     continue;
                 }
-                let plain = v.y.clone();
-                if case.template.contains("words") {
-                    v.y = quote::word(&plain);
-                }
-                let given = values(json!({"opt": v.opt, "y": v.y, "n": v.n, "l": v.l}));
-                script.push_str(
-                    &templates[index]
-                        .render(&given)
-                        .map_err(|error| TestCaseError::fail(error.to_string()))?,
-                );
-                v.y = plain;
-                expected.extend((case.expected)(&v));
+                let (part, prints) = rendered(case, &templates[index], &v)
+                    .map_err(|error| TestCaseError::fail(error.to_string()))?;
+                script.push_str(&part);
+                expected.extend(prints);
             }
             let (stdout, stderr) = run(shell, &script);
             prop_assert_eq!(stderr, "");
@@ -267,6 +251,81 @@ fn no_value_changes_the_words_around_it_or_itself() {
             panic!("{name}: {error}");
         }
     }
+}
+
+/// The templates with every parameter free to begin with a hyphen.
+fn templates() -> Vec<ScriptTemplate> {
+    let mut params = PARAMS;
+    for param in &mut params {
+        param.allow_leading_dash = true;
+    }
+    let compiled = |case: &Case| match ScriptTemplate::compile(case.template, &params) {
+        Ok((template, _)) => template,
+        Err(problems) => panic!("{}\n{}", case.template, problems[0]),
+    };
+    CASES.iter().map(compiled).collect()
+}
+
+/// The script of a case with these values, and what it must print.
+fn rendered(case: &Case, template: &ScriptTemplate, v: &Given) -> Result<(String, Vec<u8>), RenderError> {
+    let y = if case.template.contains("words") { quote::word(&v.y) } else { v.y.clone() };
+    let given = values(json!({"opt": v.opt, "y": y, "n": v.n, "l": v.l}));
+    Ok((template.render(&given)?, (case.expected)(v)))
+}
+
+/// Characters of every plane, and 100 KiB of what shells have trouble with.
+fn certain_values() -> Vec<String> {
+    let planes =
+        (0..17_u32).flat_map(|plane| [0x0001, 0x00e9, 0xabcd, 0xfffd].map(|rest| plane << 16 | rest));
+    let mut values: Vec<String> = planes.map(|code| char::from_u32(code).unwrap().to_string()).collect();
+    values.push(values.concat());
+    let trouble = "it's $(show pwned) `show pwned` \"${E}\" \\ ;\n*\u{10fffe}";
+    let long = trouble.repeat((100 << 10) / trouble.len() + 1);
+    assert!(long.len() >= 100 << 10);
+    values.push(long);
+    values
+}
+
+/// The property again, without chance: every place × certain values, and NUL refused in each.
+#[test]
+fn every_place_takes_every_plane_and_100_kib_and_refuses_nul() {
+    let (templates, values) = (templates(), certain_values());
+    for (case, template) in CASES.iter().zip(&templates) {
+        let given = values.iter().map(|value| Given {
+            opt: value.clone(),
+            y: value.clone(),
+            n: -7,
+            l: vec![value.clone(), String::new(), value.clone()],
+        });
+        let given: Vec<Given> = given.filter(|v| !unfit(case, v)).collect();
+        assert!(given.len() + 1 >= values.len(), "{} takes {} values only", case.template, given.len());
+        for (name, shell) in shells() {
+            let (mut script, mut expected) = (SHOW.to_owned(), Vec::new());
+            for v in &given {
+                let (part, prints) = rendered(case, template, v).unwrap();
+                script.push_str(&part);
+                expected.extend(prints);
+            }
+            let (stdout, stderr) = run(shell, &script);
+            assert_eq!(stderr, "", "{name}: {}", case.template);
+            assert!(stdout == expected, "{name}: {}", case.template);
+        }
+        for param in ["opt", "y", "l"].into_iter().filter(|param| uses(case.template, param)) {
+            let mut v = Given { opt: "o".into(), y: "y".into(), n: 1, l: vec!["l".into()] };
+            match param {
+                "opt" => v.opt = "a\0b".into(),
+                "y" => v.y = "a\0b".into(),
+                _ => v.l = vec!["l".into(), "a\0b".into()],
+            }
+            let error = rendered(case, template, &v).expect_err(case.template).to_string();
+            assert!(error.contains("NUL"), "{}: {error}", case.template);
+        }
+    }
+}
+
+/// Whether a parameter's name is a word of the template.
+fn uses(template: &str, param: &str) -> bool {
+    template.split(|c: char| !c.is_alphanumeric()).any(|word| word == param)
 }
 
 fn lossy(bytes: &[u8]) -> String {
