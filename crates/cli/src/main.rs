@@ -6,11 +6,10 @@
 //!                    └▶ ExitStatus: 0 done, 1 the answer is no, 2 wrong usage
 //! ```
 
-#![allow(clippy::format_push_string, reason = "texts are put together piece by piece, and none is long")]
-#![allow(clippy::match_same_arms, reason = "the order of the arms is how a lexer reads")]
-#![allow(clippy::single_match_else, reason = "both arms weigh the same")]
-#![allow(clippy::struct_excessive_bools, reason = "flags of a command line are bools")]
-#![allow(clippy::struct_field_names, reason = "fields are named as they are printed")]
+#![expect(clippy::format_push_string, reason = "texts are put together piece by piece, and none is long")]
+#![expect(clippy::match_same_arms, reason = "the order of the arms is how a lexer reads")]
+#![expect(clippy::single_match_else, reason = "both arms weigh the same")]
+#![expect(clippy::struct_field_names, reason = "fields are named as they are printed")]
 
 mod called;
 mod cli;
