@@ -58,5 +58,22 @@ fn serve(stream: TcpStream, answer: &str) -> Option<String> {
         answer.len()
     );
     reader.into_inner().write_all(answer.as_bytes()).ok()?;
-    Some(format!("{}\n\n{}", head.join("\n"), String::from_utf8_lossy(&body)).trim_end().to_owned())
+    Some(format!("{}\n\n{}", head.join("\n"), shown(body)).trim_end().to_owned())
+}
+
+/// A body such that two different ones never look the same: as text where that is certain, else escaped.
+fn shown(body: Vec<u8>) -> String {
+    match String::from_utf8(body) {
+        Ok(text) if text.trim_end() == text && !text.starts_with("bytes: ") => text,
+        Ok(text) => format!("bytes: {}", text.as_bytes().escape_ascii()),
+        Err(error) => format!("bytes: {}", error.as_bytes().escape_ascii()),
+    }
+}
+
+#[test]
+fn no_two_bodies_look_the_same() {
+    let bodies: [&[u8]; 7] =
+        [b"", b"a", b"a\n", b"a\xff", "a\u{fffd}".as_bytes(), b"bytes: a\\n", b"bytes: a"];
+    let looks: std::collections::BTreeSet<String> = bodies.map(|body| shown(body.to_vec())).into();
+    assert_eq!(looks.len(), bodies.len(), "{looks:?}");
 }
