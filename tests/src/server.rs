@@ -6,8 +6,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use anyhow::Context;
-
 use crate::workspace;
 
 /// How long a server may take to say where it listens; generous, for a machine that also builds.
@@ -23,15 +21,15 @@ pub struct Server {
 impl Server {
     /// Serves the manifests of a folder with further arguments of `mcc up`, and waits until it listens.
     pub fn start(folder: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
-        let mut process = Command::new(workspace::program("mcc")?)
-            .arg("up")
-            .arg(folder)
-            .args(["--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut command = Command::new(workspace::program("mcc")?);
+        command.arg("up").arg(folder).args(["--listen", "127.0.0.1:0"]).args(arguments);
+        Self::of(&mut command)
+    }
+
+    /// Runs `mcc up`, as the command says, and waits until it listens.
+    pub fn of(command: &mut Command) -> anyhow::Result<Self> {
+        let mut process =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (found, url) = mpsc::channel();
         for stream in
             [process.stdout.take().map(boxed), process.stderr.take().map(boxed)].into_iter().flatten()
@@ -69,11 +67,6 @@ impl Server {
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.id()
-    }
-
-    /// Whether it still runs.
-    pub fn is_alive(&mut self) -> anyhow::Result<bool> {
-        Ok(self.process.try_wait().context("mcc up")?.is_none())
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::Context as _;
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use mcc_tests::workspace;
 
@@ -63,17 +64,89 @@ fn the_catalog_has_no_servers_in_its_tree() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What nobody uses, everybody compiles.
+#[test]
+fn every_dependency_is_used() -> anyhow::Result<()> {
+    let root = workspace::root();
+    let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
+    let (mut problems, mut declared) = (Vec::new(), BTreeSet::new());
+    for package in &metadata.packages {
+        let folder = package.manifest_path.parent().context("a manifest has a folder")?;
+        let program = code(folder.join("src").as_std_path())?;
+        let tests = code(folder.join("tests").as_std_path())?;
+        for used in &package.dependencies {
+            declared.insert(used.name.clone());
+            let name = used.rename.as_ref().unwrap_or(&used.name).replace('-', "_");
+            let in_tests = used.kind == DependencyKind::Development && mentions(&tests, &name);
+            if !in_tests && !mentions(&program, &name) {
+                problems.push(format!("{}: {} is declared and not used", package.name, used.name));
+            }
+        }
+    }
+    let manifest = fs_err::read_to_string(root.join("Cargo.toml"))?;
+    let shared = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next());
+    for line in shared.context("the workspace has dependencies")?.lines() {
+        let Some((name, rest)) = line.split_once(" = ") else { continue };
+        let package =
+            rest.split("package = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or(name);
+        if !name.starts_with('#') && !declared.contains(package) {
+            problems.push(format!("Cargo.toml: {name} is a dependency of no member"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    Ok(())
+}
+
+/// The code of a folder's Rust files, without lines that are comments.
+fn code(folder: &Path) -> anyhow::Result<String> {
+    let mut code = String::new();
+    if folder.is_dir() {
+        visit(folder, &mut |path| {
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs_err::read_to_string(path)?;
+                code.extend(
+                    text.lines()
+                        .filter(|line| !line.trim_start().starts_with("//"))
+                        .flat_map(|line| [line, "\n"]),
+                );
+            }
+            Ok(())
+        })?;
+    }
+    Ok(code)
+}
+
+/// Whether code takes something from a crate: `name::…`, `name as …` or `use name;`.
+fn mentions(code: &str, name: &str) -> bool {
+    code.match_indices(name).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let after = &code[at + name.len()..];
+        let begins = before.is_none_or(|letter| !letter.is_alphanumeric() && !"_:.".contains(letter));
+        begins && ["::", " as ", ";"].iter().any(|ending| after.starts_with(ending))
+    })
+}
+
+#[test]
+fn the_check_of_dependencies_tells_names_apart() {
+    for code in
+        ["use http::Request;", "fn f(a: http::Method)", "use http as h;", "(http::x)", "#[http::test]"]
+    {
+        assert!(mentions(code, "http"), "{code}");
+    }
+    for code in
+        ["use tower_http::limit;", "use crate::http::guard;", "mod httpd;", "let http = 1;", "my.http;", ""]
+    {
+        assert!(!mentions(code, "http"), "{code}");
+    }
+}
+
 #[test]
 fn no_source_file_is_too_long() -> anyhow::Result<()> {
     const MOST: usize = 500;
     let mut long = Vec::new();
     for folder in ["crds", "crates", "gateway", "tests/src", "tests/tests", "xtask"] {
         visit(&workspace::root().join(folder), &mut |path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let counts =
-                path.extension().is_some_and(|extension| extension == "rs") && !name.ends_with("tests.rs");
-            let is_test = path.components().any(|part| part.as_os_str() == "tests");
-            if counts && !is_test {
+            if path.extension().is_some_and(|extension| extension == "rs") {
                 let lines = fs_err::read_to_string(path)?.lines().count();
                 if lines > MOST {
                     long.push(format!("{}: {lines} lines", path.display()));

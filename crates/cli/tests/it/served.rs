@@ -1,53 +1,81 @@
 //! `mcc up`, and the commands on it as a server.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
+use mcc_tests::server::Server;
 
 use crate::support::{fixtures, mcc, outcome};
 
-/// A running `mcc up`, ended when it goes out of scope.
-struct Up {
-    process: Child,
-    url: String,
-}
+/// A running `mcc up` on the fixtures, ended when it goes out of scope.
+struct Up(Server);
 
 impl Up {
     fn start(args: &[&str]) -> Self {
-        let mut process = mcc()
-            .arg("up")
-            .arg(fixtures().join("manifests"))
-            .args(["--listen", "127.0.0.1:0"])
-            .args(args)
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let url = loop {
-            let line = lines.next().expect("mcc up ended").unwrap();
-            if let Some(url) = line.split_whitespace().find(|word| word.ends_with("/mcp")) {
-                break url.to_owned();
-            }
-        };
-        // Reads on, so that the server never blocks on a full pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { process, url }
+        Self(Server::of(up().args(args)).unwrap())
     }
 
     fn on(&self, command: &str) -> Command {
         let mut mcc = mcc();
-        mcc.args([command, "--server", &self.url]);
+        mcc.args([command, "--server", self.0.url()]);
         mcc
     }
 }
 
-impl Drop for Up {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// `mcc up` on the fixtures and a free port.
+fn up() -> Command {
+    let mut command = mcc();
+    command.arg("up").arg(fixtures().join("manifests")).args(["--listen", "127.0.0.1:0"]);
+    command
+}
+
+/// What a server says before somebody connects.
+fn said(command: &mut Command) -> String {
+    let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok) {
+        said.push_str(&line);
+        said.push('\n');
+        if line.starts_with("Connect a client") {
+            break;
+        }
     }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    said
+}
+
+#[test]
+fn the_start_says_that_nothing_is_isolated() {
+    const WARNING: &str =
+        "Warning: tools run as this user, without isolation: they can do and read whatever you can\n";
+    let plain = said(&mut up());
+    assert!(plain.contains(WARNING) && plain.contains("Connect a client"), "{plain}");
+    let stdio =
+        outcome(mcc().arg("up").arg(fixtures().join("manifests")).arg("--stdio").stdin(Stdio::null()));
+    assert!(stdio.starts_with("exit: 0\n--- stderr ---\n") && stdio.contains(WARNING), "{stdio}");
+    // Both streams are no terminals here: no colours, unless they are wanted always.
+    assert!(!plain.contains('\u{1b}') && !stdio.contains('\u{1b}'), "{plain}{stdio}");
+    let coloured = said(up().args(["--color", "always"]));
+    assert!(coloured.contains("\u{1b}[33mWarning:\u{1b}["), "{coloured:?}");
+    assert!(coloured.contains("tools run as this user, without isolation"), "{coloured:?}");
+}
+
+#[test]
+fn results_are_coloured_on_request_only() {
+    let search = |args: &[&str]| {
+        let manifests = fixtures().join("manifests");
+        outcome(mcc().args(["search", "say hello to somebody"]).args(args).arg("--dir").arg(manifests))
+    };
+    let (plain, coloured, never) =
+        (search(&[]), search(&["--color", "always"]), search(&["--color", "never"]));
+    assert!(plain.starts_with("exit: 0\n") && plain.contains("public.greet"), "{plain}");
+    assert!(!plain.contains('\u{1b}') && plain == never, "{plain:?} {never:?}");
+    assert!(coloured.contains('\u{1b}'), "{coloured:?}");
+    // JSON is for programs, whatever is wanted.
+    let json = search(&["--color", "always", "-o", "json"]);
+    assert!(!json.contains('\u{1b}'), "{json:?}");
 }
 
 #[test]
@@ -95,13 +123,7 @@ fn refusals_before_serving() {
 
 #[test]
 fn metrics_have_a_port_of_their_own() {
-    let mut process = mcc()
-        .arg("up")
-        .arg(fixtures().join("manifests"))
-        .args(["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut process = up().args(["--metrics-listen", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
     let url = lines.find_map(|line| Some(line.strip_prefix("Metrics")?.trim().to_owned())).unwrap();
     let (address, _) = url.trim_start_matches("http://").split_once('/').unwrap();

@@ -1,5 +1,7 @@
 //! Help, version, wrong usage.
 
+use std::process::Command;
+
 use insta::assert_snapshot;
 
 use crate::support::{mcc, outcome};
@@ -58,6 +60,22 @@ fn completion_for_every_shell() {
     for shell in ["bash", "zsh", "fish"] {
         let output = outcome(mcc().args(["completion", shell]));
         assert!(output.starts_with("exit: 0\n") && output.contains("client-config"), "{output}");
+    }
+}
+
+/// The shells themselves read what is meant for them.
+#[test]
+fn completion_scripts_have_no_syntax_error() {
+    for shell in ["bash", "zsh", "fish"] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("completion");
+        std::fs::write(&file, mcc().args(["completion", shell]).output().unwrap().stdout).unwrap();
+        match Command::new(shell).arg("-n").arg(&file).output() {
+            Ok(read) => {
+                assert!(read.status.success() && read.stderr.is_empty(), "{shell}: {read:?}");
+            }
+            Err(_) => println!("skipped: completion_scripts_have_no_syntax_error: no {shell}"),
+        }
     }
 }
 
