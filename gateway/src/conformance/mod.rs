@@ -126,6 +126,7 @@ impl<H: ServerHandler> ServerHandler for Fixtures<H> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let request = tools::in_catalog(request);
         if !tools::NAMES.contains(&request.name.as_ref()) {
             return self.0.call_tool(request, context).await;
         }

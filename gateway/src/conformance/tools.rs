@@ -17,8 +17,12 @@ use super::{CHANGES, Changed, input, is_modern, typed};
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Every fixture tool.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 33] = [
+    "confirm_delete",
+    "failing_job",
+    "greet",
     "json_schema_2020_12_tool",
+    "slow_compute",
     "test_audio_content",
     "test_custom_header",
     "test_elicitation",
@@ -44,9 +48,26 @@ pub const NAMES: [&str; 28] = [
     "test_streaming_elicitation",
     "test_tool_with_logging",
     "test_tool_with_progress",
+    "test_tool_with_task",
     "test_trigger_prompt_change",
     "test_trigger_tool_change",
 ];
+
+/// Fixtures that are tools of the catalog (`tests/fixtures/conformance`), so that their tasks are the gateway's own.
+const OF_CATALOG: [&str; 3] = ["failing_job", "slow_compute", "test_tool_with_task"];
+
+/// The call of `execute` that such a fixture stands for; other calls stay as they are.
+pub fn in_catalog(mut request: CallToolRequestParams) -> CallToolRequestParams {
+    if OF_CATALOG.contains(&request.name.as_ref()) {
+        let key = format!("public.{}", request.name);
+        let arguments = [("key", key.into()), ("params", request.arguments.unwrap_or_default().into())];
+        request.arguments = Some(
+            arguments.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect(),
+        );
+        request.name = "execute".into();
+    }
+    request
+}
 
 /// The tools, as `tools/list` shows them, by name.
 pub fn list() -> Result<Vec<Tool>, ErrorData> {
@@ -144,6 +165,7 @@ pub async fn call(
             let required: ClientCapabilities = typed(json!({"sampling": {}}))?;
             Err(ErrorData::missing_required_client_capability(required))
         }
+        "greet" => Ok(text(format!("Hello, {}!", argument("name")))),
         "test_trigger_tool_change" => Ok(announce(Changed::Tools)),
         "test_trigger_prompt_change" => Ok(announce(Changed::Prompts)),
         name if name.starts_with("test_input_required_result_") => input::call(&request, &context),

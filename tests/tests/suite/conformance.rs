@@ -20,16 +20,84 @@ fn every_scenario_of_2026_07_28_passes() -> anyhow::Result<()> {
     check("every_scenario_of_2026_07_28_passes", "2026-07-28")
 }
 
-fn check(test: &str, version: &str) -> anyhow::Result<()> {
+/// Scenarios of extensions are in no suite: each is run by its name. One that the suite gains must be listed, as run or
+/// as left out with the reason.
+#[test]
+fn scenarios_of_extensions_pass_or_are_left_out_with_a_reason() -> anyhow::Result<()> {
+    let Some(mut list) = suite("scenarios_of_extensions") else { return Ok(()) };
+    let known = String::from_utf8(list.arg("list").output()?.stdout)?;
+    // Its list of servers' scenarios is followed by that of clients'.
+    let known: BTreeSet<&str> = known
+        .lines()
+        .take_while(|line| !line.starts_with("Client scenarios"))
+        .filter(|line| line.ends_with(" [extension]"))
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect();
+    let lists = workspace::root().join("tests/conformance");
+    let passing = fs_err::read_to_string(lists.join("extensions.txt"))?;
+    let left_out = fs_err::read_to_string(lists.join("extensions-left-out.txt"))?;
+    let reasons = left_out.lines().map(|line| line.split_once(": ").context("NAME: REASON"));
+    let reasons = reasons.collect::<anyhow::Result<Vec<_>>>()?;
+    // `NAME except CHECK`: this one check must fail, and the others pass.
+    let passing = passing.lines().map(|line| match line.split_once(" except ") {
+        Some((name, check)) => (name, Some(check)),
+        None => (line, None),
+    });
+    let passing: Vec<_> = passing.collect();
+    let listed: BTreeSet<&str> =
+        passing.iter().map(|(name, _)| *name).chain(reasons.iter().map(|(name, _)| *name)).collect();
+    assert_eq!(
+        known, listed,
+        "the suite's scenarios of extensions, and those of tests/conformance/extensions*.txt"
+    );
+
+    let server = server()?;
+    let mut problems = Vec::new();
+    for (scenario, except) in passing {
+        let results = tempfile::tempdir()?;
+        let Some(mut run) = suite("scenarios_of_extensions") else { return Ok(()) };
+        run.args(["server", "--url", server.url(), "--scenario", scenario, "-o"]).arg(results.path());
+        let output = run.output()?;
+        let (excepted, found): (Vec<_>, Vec<_>) = judge(results.path(), scenario)?
+            .into_iter()
+            .partition(|problem| except.is_some_and(|check| problem.contains(check)));
+        let as_wanted =
+            output.status.success() == except.is_none() && excepted.is_empty() == except.is_none();
+        if !as_wanted || !found.is_empty() {
+            problems.push(format!(
+                "{scenario}: {}\n{}",
+                output.status,
+                String::from_utf8_lossy(&output.stdout)
+            ));
+            problems.extend(found);
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    Ok(())
+}
+
+/// The suite's program; none where it isn't installed.
+fn suite(test: &str) -> Option<Command> {
     let (Some(node), Some(packages)) = (workspace::node(), workspace::npm_packages()) else {
         workspace::skip(test, "the conformance suite isn't installed (scripts/setup)");
-        return Ok(());
+        return None;
     };
-    let catalog = workspace::root().join("tests/fixtures/catalog");
-    let server = Server::start(&catalog, &["--conformance-fixtures"])?;
+    let mut command = Command::new(node);
+    command.arg(packages.join("@modelcontextprotocol/conformance/dist/index.js"));
+    Some(command)
+}
+
+fn server() -> anyhow::Result<Server> {
+    let fixtures = workspace::root().join("tests/fixtures");
+    let tasks = fixtures.join("conformance");
+    Server::start(&fixtures.join("catalog"), &[&tasks.to_string_lossy(), "--conformance-fixtures"])
+}
+
+fn check(test: &str, version: &str) -> anyhow::Result<()> {
+    let Some(mut suite) = suite(test) else { return Ok(()) };
+    let server = server()?;
     let results = tempfile::tempdir()?;
-    let output = Command::new(node)
-        .arg(packages.join("@modelcontextprotocol/conformance/dist/index.js"))
+    let output = suite
         .args(["server", "--url", server.url(), "--suite", "all", "--spec-version", version])
         .arg("-o")
         .arg(results.path())
