@@ -216,97 +216,95 @@ fn reference(known: Known, node: &Node<'_>) -> Option<ObjectRef> {
 
 type Refused = (Severity, Fault);
 
+fn refused(mark: Mark, path: &str, message: impl Into<String>, fix: impl Into<String>) -> Refused {
+    let (message, fix) = (message.into(), fix.into());
+    (Severity::Error, Fault { mark, reason: Reason::UnknownKind, path: path.to_owned(), message, fix })
+}
+
 /// The kind of a document, by apiVersion and kind.
 fn identify(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<Known, Refused> {
-    let refuse = |mark, path: &str, message: String, fix: String| {
-        let fault = Fault { mark, reason: Reason::UnknownKind, path: path.to_owned(), message, fix };
-        Err((Severity::Error, fault))
-    };
+    check_manifest(file, node)?;
+    let version = Header::read(node, "apiVersion", &format!("add apiVersion: {API_VERSION}"))?;
+    let kind = Header::read(node, "kind", "add kind: Tool, ToolGroup or UserGrant")?;
+    match (version.text, kind.among(&OURS), kind.among(&CORE)) {
+        (API_VERSION, Some(known), _) | ("v1", _, Some(known)) => Ok(known),
+        (API_VERSION, None, _) => Err(unknown_kind(&kind)),
+        (_, ours, core) => Err(unknown_version(&version, &kind, ours.is_some(), core.is_some())),
+    }
+}
+
+/// Whether a document means to be a manifest at all.
+fn check_manifest(file: &Arc<PathBuf>, node: &Node<'_>) -> Result<(), Refused> {
     let manifest = format!(
         "write a manifest: apiVersion: {API_VERSION}, kind: Tool, ToolGroup or UserGrant, metadata, spec"
     );
-    match &node.content {
-        Content::Map(_) => {}
+    let (message, fix) = match &node.content {
+        Content::Map(_) if node.get("apiVersion").or_else(|| node.get("kind")).is_some() => return Ok(()),
+        Content::Map(_)
+            if node.get("tools").is_some_and(|tools| matches!(tools.content, Content::List(_))) =>
+        {
+            let fix = format!("convert it: mcc import {} -o DIR", file.display());
+            ("a toolset of the original MCC, not a manifest".to_owned(), fix)
+        }
+        Content::Map(_) => ("no manifest: apiVersion and kind are missing".to_owned(), manifest),
         Content::List(_) => {
-            return refuse(
-                node.mark,
-                "",
-                "a document is a list".into(),
-                format!("{manifest}; or kind: List with items"),
-            );
+            ("a document is a list".to_owned(), format!("{manifest}; or kind: List with items"))
         }
         Content::Scalar { text, .. } => {
-            return refuse(
-                node.mark,
-                "",
-                format!("a document is the text {}", suggest::shortened(text)),
-                manifest,
-            );
+            (format!("a document is the text {}", suggest::shortened(text)), manifest)
+        }
+    };
+    Err(refused(node.mark, "", message, fix))
+}
+
+/// The text of apiVersion or kind, and where it stands.
+struct Header<'a> {
+    text: &'a str,
+    mark: Mark,
+}
+
+impl<'a> Header<'a> {
+    fn read(node: &'a Node<'_>, field: &str, fix: &str) -> Result<Self, Refused> {
+        let value = node.get(field);
+        let mark = value.map_or(node.mark, |value| value.mark);
+        match value.and_then(Node::text) {
+            Some(text) => Ok(Self { text, mark }),
+            None => Err(refused(mark, field, format!("{field} is missing or no text"), fix)),
         }
     }
-    let version = node.get("apiVersion");
-    let kind = node.get("kind");
-    if version.is_none() && kind.is_none() {
-        if node.get("tools").is_some_and(|tools| matches!(tools.content, Content::List(_))) {
-            let fix = format!("convert it: mcc import {} -o DIR", file.display());
-            return refuse(node.mark, "", "a toolset of the original MCC, not a manifest".into(), fix);
-        }
-        return refuse(node.mark, "", "no manifest: apiVersion and kind are missing".into(), manifest);
+
+    fn among(&self, table: &[(&str, Known)]) -> Option<Known> {
+        table.iter().find(|(name, _)| *name == self.text).map(|&(_, known)| known)
     }
-    let text = |field: &str, value: Option<&Node<'_>>| {
-        value.and_then(Node::text).map(str::to_owned).ok_or_else(|| Fault {
-            mark: value.map_or(node.mark, |value| value.mark),
-            reason: Reason::UnknownKind,
-            path: field.to_owned(),
-            message: format!("{field} is missing or no text"),
-            fix: if field == "kind" {
-                "add kind: Tool, ToolGroup or UserGrant".to_owned()
-            } else {
-                format!("add apiVersion: {API_VERSION}")
-            },
-        })
+}
+
+/// A kind that this API doesn't have.
+fn unknown_kind(kind: &Header<'_>) -> Refused {
+    let fix = match suggest::nearest(kind.text, OURS.iter().map(|(name, _)| *name)) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "write Tool, ToolGroup or UserGrant".to_owned(),
     };
-    let version_text = text("apiVersion", version).map_err(|fault| (Severity::Error, fault))?;
-    let kind_text = text("kind", kind).map_err(|fault| (Severity::Error, fault))?;
-    let find =
-        |table: &[(&str, Known)]| table.iter().find(|(name, _)| *name == kind_text).map(|&(_, known)| known);
-    let group = version_text.split('/').next().unwrap_or_default();
-    let version_mark = version.map_or(node.mark, |version| version.mark);
-    let kind_mark = kind.map_or(node.mark, |kind| kind.mark);
-    if version_text == API_VERSION {
-        return find(&OURS).map_or_else(
-            || {
-                let near = suggest::nearest(&kind_text, OURS.iter().map(|(name, _)| *name));
-                let fix = match near {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => "write Tool, ToolGroup or UserGrant".to_owned(),
-                };
-                refuse(kind_mark, "kind", format!("{API_VERSION} has no kind {kind_text}"), fix)
-            },
-            Ok,
-        );
-    }
-    if version_text == "v1"
-        && let Some(known) = find(&CORE)
-    {
-        return Ok(known);
-    }
-    if group == GROUP || find(&OURS).is_some() {
-        let message = format!("there is no apiVersion {version_text} of {kind_text}");
-        return refuse(version_mark, "apiVersion", message, format!("write apiVersion: {API_VERSION}"));
-    }
-    if find(&CORE).is_some() {
-        let message = format!("there is no apiVersion {version_text} of {kind_text}");
-        return refuse(version_mark, "apiVersion", message, "write apiVersion: v1".into());
-    }
-    let fault = Fault {
-        mark: kind_mark,
-        reason: Reason::UnknownKind,
-        path: "kind".into(),
-        message: format!("a catalog has no use for {kind_text} ({version_text}): the document is ignored"),
-        fix: "leave it if it is for the cluster, else remove it".into(),
+    refused(kind.mark, "kind", format!("{API_VERSION} has no kind {}", kind.text), fix)
+}
+
+/// An apiVersion that isn't that of the kind; or a kind that is nobody's here, which is no error.
+fn unknown_version(version: &Header<'_>, kind: &Header<'_>, is_ours: bool, is_core: bool) -> Refused {
+    let of_group = version.text.split('/').next() == Some(GROUP);
+    let right = match () {
+        () if of_group || is_ours => API_VERSION,
+        () if is_core => "v1",
+        () => return ignored(version, kind),
     };
-    Err((Severity::Warning, fault))
+    let message = format!("there is no apiVersion {} of {}", version.text, kind.text);
+    refused(version.mark, "apiVersion", message, format!("write apiVersion: {right}"))
+}
+
+fn ignored(version: &Header<'_>, kind: &Header<'_>) -> Refused {
+    let message =
+        format!("a catalog has no use for {} ({}): the document is ignored", kind.text, version.text);
+    let fix = "leave it if it is for the cluster, else remove it";
+    let (_, fault) = refused(kind.mark, "kind", message, fix);
+    (Severity::Warning, fault)
 }
 
 /// The object as its type. An error is the path and what is wrong there.
