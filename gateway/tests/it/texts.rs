@@ -51,28 +51,31 @@ async fn describe_tools_answers_key_and_description() {
     assert_eq!(none, "No tools available.");
 }
 
+/// The public tools of the catalog.
+const PUBLIC: [&str; 17] = [
+    "echo",
+    "greet",
+    "structured",
+    "fail",
+    "slow",
+    "big",
+    "keep",
+    "context",
+    "timeout",
+    "full",
+    "limited",
+    "cached",
+    "shared",
+    "named_params",
+    "count",
+    "hang",
+    "noting",
+];
+
 #[tokio::test]
 async fn whoami_has_three_forms() {
     let world = World::user("alice").await;
-    world.source.publish(catalog(&[
-        "echo",
-        "greet",
-        "structured",
-        "fail",
-        "slow",
-        "big",
-        "keep",
-        "context",
-        "timeout",
-        "full",
-        "limited",
-        "cached",
-        "shared",
-        "named_params",
-        "count",
-        "hang",
-        "noting",
-    ]));
+    world.source.publish(catalog(&PUBLIC));
     insta::assert_snapshot!(world.modern().text("whoami", json!({})).await, @r"
     username: alice
     email: alice@example.com
@@ -80,25 +83,7 @@ async fn whoami_has_three_forms() {
     tools: academic.secret
     ");
     let stranger = World::user("carol").await;
-    stranger.source.publish(catalog(&[
-        "echo",
-        "greet",
-        "structured",
-        "fail",
-        "slow",
-        "big",
-        "keep",
-        "context",
-        "timeout",
-        "full",
-        "limited",
-        "cached",
-        "shared",
-        "named_params",
-        "count",
-        "hang",
-        "noting",
-    ]));
+    stranger.source.publish(catalog(&PUBLIC));
     insta::assert_snapshot!(stranger.legacy().await.text("whoami", json!({})).await, @r"
     username: carol
     email: (none)
