@@ -5,7 +5,6 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::model::{CompiledTool, Parameter};
-use crate::params::type_name;
 
 /// The block that search shows below the score: `## key (params) -> type`, a line a parameter, the description.
 /// No trailing newline.
@@ -22,20 +21,12 @@ pub fn signature(tool: &CompiledTool) -> String {
     text
 }
 
-/// The entry of describe_tools: `## key` and the description. No trailing newline.
-pub fn describe_entry(tool: &CompiledTool) -> String {
-    if tool.description.is_empty() {
-        return format!("## {}", tool.key);
-    }
-    format!("## {}\n{}", tool.key, tool.description)
-}
-
 /// The visible parameters in declared order: `(query:str, limit:int=10)`.
 pub fn parameter_list(tool: &CompiledTool) -> String {
     let visible = tool.params.iter().filter(|param| param.fixed.is_none());
     let params: Vec<String> = visible
         .map(|param| {
-            let kind = type_name(param.kind);
+            let kind = param.kind.name();
             if param.required {
                 return format!("{}:{kind}", param.name);
             }

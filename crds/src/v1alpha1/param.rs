@@ -109,6 +109,20 @@ pub enum ParamType {
     Dict,
 }
 
+impl ParamType {
+    /// The word for it in manifests, signatures and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Str => "str",
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Bool => "bool",
+            Self::List => "list",
+            Self::Dict => "dict",
+        }
+    }
+}
+
 /// Type of the elements of a list parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

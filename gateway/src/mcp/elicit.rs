@@ -145,7 +145,7 @@ fn merge(params: &Map<String, Value>, missing: &[String], result: ElicitResult) 
 fn form(tool: &CompiledTool, missing: &[String]) -> Option<ElicitRequestParams> {
     let asked: Vec<&Parameter> = tool.params.iter().filter(|param| missing.contains(&param.name)).collect();
     let list =
-        asked.iter().map(|param| format!("{} ({})", param.name, type_name(param.kind))).collect::<Vec<_>>();
+        asked.iter().map(|param| format!("{} ({})", param.name, param.kind.name())).collect::<Vec<_>>();
     let properties: Map<String, Value> =
         asked.iter().map(|param| (param.name.clone(), property(param))).collect();
     let schema = json!({"type": "object", "properties": properties, "required": missing});
@@ -188,15 +188,4 @@ fn property(param: &Parameter) -> Value {
         _ => {}
     }
     Value::Object(schema)
-}
-
-fn type_name(kind: ParamType) -> &'static str {
-    match kind {
-        ParamType::Str => "str",
-        ParamType::Int => "int",
-        ParamType::Float => "float",
-        ParamType::Bool => "bool",
-        ParamType::List => "list",
-        ParamType::Dict => "dict",
-    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::finding::Findings;
 use super::names;
 use crate::model::{Parameter, Reason};
-use crate::params::{check_bounds, coerce_value, type_name};
+use crate::params::{check_bounds, coerce_value};
 
 /// Bytes a compiled pattern may take.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -122,7 +122,7 @@ fn check_fit(spec: &Param, path: &str, findings: &mut Findings) {
             findings.error(
                 Reason::InvalidParameter,
                 format!("{path}.{field}"),
-                format!("{field} is for parameters of type {types}, not {}", type_name(spec.kind)),
+                format!("{field} is for parameters of type {types}, not {}", spec.kind.name()),
                 format!("remove it, or change the type of {}", spec.name),
             );
         }
@@ -165,11 +165,8 @@ fn typed(param: &Parameter, value: &Value, path: &str, findings: &mut Findings) 
     match coerce_value(param.kind, param.items, value) {
         Ok(value) => Some(value),
         Err(message) => {
-            let fix = format!(
-                "write a value of type {}, or change the type of {}",
-                type_name(param.kind),
-                param.name
-            );
+            let fix =
+                format!("write a value of type {}, or change the type of {}", param.kind.name(), param.name);
             findings.error(Reason::InvalidParameter, path, message, fix);
             None
         }

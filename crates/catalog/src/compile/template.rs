@@ -1,11 +1,11 @@
 //! What runs: exactly one of shell, python, http and container, its templates compiled.
 
-use mcc_crds::v1alpha1::{ContainerTool, HttpTool, ParamType, PythonTool, ShellTool, ToolSpec};
+use mcc_crds::v1alpha1::{ContainerTool, HttpTool, PythonTool, ShellTool, ToolSpec};
 
 use super::finding::{Finding, Findings};
 use crate::model::{HttpProgram, Implementation, Parameter, PythonCode, Reason, Severity};
 use crate::script::{
-    HttpField, HttpSource, HttpTemplate, ParamKind, Position, ScriptTemplate, TemplateParam, TemplateProblem,
+    HttpField, HttpSource, HttpTemplate, Position, ScriptTemplate, TemplateParam, TemplateProblem,
     TextTemplate, Warning,
 };
 
@@ -60,14 +60,7 @@ fn template_params(params: &[Parameter]) -> Vec<TemplateParam<'_>> {
         .iter()
         .map(|param| TemplateParam {
             name: &param.name,
-            kind: match param.kind {
-                ParamType::Str => ParamKind::Str,
-                ParamType::Int => ParamKind::Int,
-                ParamType::Float => ParamKind::Float,
-                ParamType::Bool => ParamKind::Bool,
-                ParamType::List => ParamKind::List,
-                ParamType::Dict => ParamKind::Dict,
-            },
+            kind: param.kind,
             allow_leading_dash: param.allow_leading_dash,
             required_or_default: param.required
                 || param.fixed.is_some()

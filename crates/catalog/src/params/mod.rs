@@ -105,7 +105,7 @@ pub fn validate(tool: &CompiledTool, given: &Map<String, Value>) -> Result<Map<S
                 if !matches!(param.kind, ParamType::List | ParamType::Dict) {
                     missing.push(param.name.clone());
                 }
-                problems.push(problem(param, format!("is required ({})", type_name(param.kind))));
+                problems.push(problem(param, format!("is required ({})", param.kind.name())));
             }
             Given::Never => {
                 if let Some(default) = param.default.as_ref().filter(|value| !value.is_null()) {
@@ -185,18 +185,6 @@ fn unknown_problem(tool: &CompiledTool, name: &str, values: &Map<String, Value>)
     };
     let shown: String = name.chars().take(64).collect();
     ParamProblem { param: shown, message: "is not a parameter of this tool".to_owned(), suggestion }
-}
-
-/// The type as signatures spell it.
-pub fn type_name(kind: ParamType) -> &'static str {
-    match kind {
-        ParamType::Str => "str",
-        ParamType::Int => "int",
-        ParamType::Float => "float",
-        ParamType::Bool => "bool",
-        ParamType::List => "list",
-        ParamType::Dict => "dict",
-    }
 }
 
 #[cfg(test)]

@@ -33,27 +33,12 @@ mod quote;
 mod shell;
 mod text;
 
+use mcc_crds::v1alpha1::ParamType;
+
 pub use http::{HttpCall, HttpField, HttpSource, HttpTemplate};
 pub use problem::{Position, RenderError, Rewrite, TemplateProblem, Warning, apply_rewrites};
 pub use shell::ScriptTemplate;
 pub use text::{Dollar, TextTemplate};
-
-/// Type of a parameter, as far as templates tell them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ParamKind {
-    /// Text.
-    Str,
-    /// A whole number.
-    Int,
-    /// A number.
-    Float,
-    /// True or false.
-    Bool,
-    /// A list.
-    List,
-    /// An object.
-    Dict,
-}
 
 /// A parameter that a template may use.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +46,7 @@ pub struct TemplateParam<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its type.
-    pub kind: ParamKind,
+    pub kind: ParamType,
     /// Its value may begin a bare word with a hyphen.
     pub allow_leading_dash: bool,
     /// It has a value in every call: it is required, fixed, or has a default other than null.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mcc_crds::v1alpha1::ParamType;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr};
-
-use super::ParamKind;
 
 /// Filters a template may use. All are the engine's own but `quote`, `words` and `urlencode`.
 const FILTERS: [&str; 48] = [
@@ -96,7 +95,7 @@ const FUNCTIONS: [&str; 2] = ["range", "dict"];
 /// A parameter as the templates see it.
 #[derive(Clone, Debug)]
 pub(super) struct Param {
-    pub(super) kind: ParamKind,
+    pub(super) kind: ParamType,
     pub(super) allow_leading_dash: bool,
     pub(super) always_defined: bool,
 }
@@ -114,15 +113,15 @@ pub(super) enum Printed {
     Unknown,
 }
 
-impl From<ParamKind> for Printed {
-    fn from(kind: ParamKind) -> Self {
+impl From<ParamType> for Printed {
+    fn from(kind: ParamType) -> Self {
         match kind {
-            ParamKind::Str => Self::Text,
-            ParamKind::Int => Self::Int,
-            ParamKind::Float => Self::Float,
-            ParamKind::Bool => Self::Bool,
-            ParamKind::List => Self::List,
-            ParamKind::Dict => Self::Dict,
+            ParamType::Str => Self::Text,
+            ParamType::Int => Self::Int,
+            ParamType::Float => Self::Float,
+            ParamType::Bool => Self::Bool,
+            ParamType::List => Self::List,
+            ParamType::Dict => Self::Dict,
         }
     }
 }

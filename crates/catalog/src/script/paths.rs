@@ -7,12 +7,13 @@
 
 use std::collections::HashSet;
 
+use mcc_crds::v1alpha1::ParamType;
 use minijinja::machinery::ast::{EmitExpr, Expr, ForLoop, IfCond, Spanned, Stmt};
 
 use super::lexer::{Lexer, Place, Refusal, Shape};
 use super::names::{Param, Printed, Scope, Uses};
 use super::problem::{Position, Rewrite, TemplateProblem, Warning};
-use super::{ParamKind, TemplateParam, engine};
+use super::{TemplateParam, engine};
 
 /// Most states followed at once. Real templates have a handful.
 const MAX_STATES: usize = 200;
@@ -374,7 +375,7 @@ impl<'s> Analysis<'s> {
     /// the filter or by quotes: without, the author may have meant several words (`words`).
     fn rewrite(&self, expr: &Expr<'s>, (start, end): (usize, usize)) -> Option<Rewrite> {
         let param = self.scope.plain_param(expr)?;
-        if matches!(self.scope.params.get(param)?.kind, ParamKind::List | ParamKind::Dict) {
+        if matches!(self.scope.params.get(param)?.kind, ParamType::List | ParamType::Dict) {
             return None;
         }
         let before = self.source.get(..start)?.trim_end().strip_suffix("{{")?;

@@ -2,25 +2,26 @@
 
 use std::process::{Command, Stdio};
 
+use mcc_crds::v1alpha1::ParamType;
 use serde_json::{Map, Value, json};
 
-use super::{ParamKind, ScriptTemplate, TemplateParam, TemplateProblem};
+use super::{ScriptTemplate, TemplateParam, TemplateProblem};
 
-const fn param(name: &'static str, kind: ParamKind) -> TemplateParam<'static> {
+const fn param(name: &'static str, kind: ParamType) -> TemplateParam<'static> {
     TemplateParam { name, kind, allow_leading_dash: false, required_or_default: true }
 }
 
 /// The parameters the templates of the tests use.
 pub(super) const PARAMS: [TemplateParam<'static>; 9] = [
-    param("x", ParamKind::Str),
-    param("y", ParamKind::Str),
-    param("n", ParamKind::Int),
-    param("f", ParamKind::Float),
-    param("b", ParamKind::Bool),
-    param("l", ParamKind::List),
-    param("d", ParamKind::Dict),
-    TemplateParam { name: "o", kind: ParamKind::Str, allow_leading_dash: false, required_or_default: false },
-    TemplateParam { name: "opt", kind: ParamKind::Str, allow_leading_dash: true, required_or_default: true },
+    param("x", ParamType::Str),
+    param("y", ParamType::Str),
+    param("n", ParamType::Int),
+    param("f", ParamType::Float),
+    param("b", ParamType::Bool),
+    param("l", ParamType::List),
+    param("d", ParamType::Dict),
+    TemplateParam { name: "o", kind: ParamType::Str, allow_leading_dash: false, required_or_default: false },
+    TemplateParam { name: "opt", kind: ParamType::Str, allow_leading_dash: true, required_or_default: true },
 ];
 
 pub(super) fn compile(source: &str) -> Result<ScriptTemplate, Vec<TemplateProblem>> {
@@ -47,12 +48,12 @@ pub(super) fn tool_params(params: &Value) -> Vec<TemplateParam<'_>> {
         .map(|param| TemplateParam {
             name: param["name"].as_str().unwrap(),
             kind: match param["type"].as_str().unwrap_or("str") {
-                "int" => ParamKind::Int,
-                "float" => ParamKind::Float,
-                "bool" => ParamKind::Bool,
-                "list" => ParamKind::List,
-                "dict" => ParamKind::Dict,
-                _ => ParamKind::Str,
+                "int" => ParamType::Int,
+                "float" => ParamType::Float,
+                "bool" => ParamType::Bool,
+                "list" => ParamType::List,
+                "dict" => ParamType::Dict,
+                _ => ParamType::Str,
             },
             allow_leading_dash: false,
             required_or_default: param["required"] == true || !param["default"].is_null(),

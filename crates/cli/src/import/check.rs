@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcc_catalog::script::{
-    HttpSource, HttpTemplate, ParamKind, ScriptTemplate, TemplateParam, apply_rewrites,
-};
-use mcc_crds::v1alpha1::ParamType;
+use mcc_catalog::script::{HttpSource, HttpTemplate, ScriptTemplate, TemplateParam, apply_rewrites};
 
 use super::curl::Request;
 use super::report::{Action, Notes};
@@ -55,18 +52,10 @@ fn template_params(params: &[Param]) -> Vec<TemplateParam<'_>> {
 }
 
 fn template_param(param: &Param) -> TemplateParam<'_> {
-    let kind = match param.kind {
-        ParamType::Str => ParamKind::Str,
-        ParamType::Int => ParamKind::Int,
-        ParamType::Float => ParamKind::Float,
-        ParamType::Bool => ParamKind::Bool,
-        ParamType::List => ParamKind::List,
-        ParamType::Dict => ParamKind::Dict,
-    };
     let has_value = |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| !value.is_null());
     TemplateParam {
         name: &param.name,
-        kind,
+        kind: param.kind,
         allow_leading_dash: false,
         required_or_default: param.required || has_value(&param.default) || has_value(&param.fixed),
     }

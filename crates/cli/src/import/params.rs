@@ -36,7 +36,7 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
                     notes.add(
                         &field,
                         Action::Changed,
-                        format!("the default is the {} {value}", name(param.kind)),
+                        format!("the default is the {} {value}", param.kind.name()),
                     );
                 }
                 map.insert("default".to_owned(), value);
@@ -47,7 +47,7 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
                     Action::Dropped,
                     format!(
                         "the default {default} is no {}: the parameter is just optional",
-                        name(param.kind)
+                        param.kind.name()
                     ),
                 );
                 map.insert("required".to_owned(), json!(false));
@@ -65,23 +65,11 @@ fn one(param: &Param, notes: &mut Notes) -> Map<String, Value> {
             None => notes.add(
                 &field,
                 Action::Dropped,
-                format!("the example {example} is no {}", name(param.kind)),
+                format!("the example {example} is no {}", param.kind.name()),
             ),
         }
     }
     map
-}
-
-/// The word for a type.
-pub fn name(kind: ParamType) -> &'static str {
-    match kind {
-        ParamType::Str => "str",
-        ParamType::Int => "int",
-        ParamType::Float => "float",
-        ParamType::Bool => "bool",
-        ParamType::List => "list",
-        ParamType::Dict => "dict",
-    }
 }
 
 /// `value` as a value of `kind`, where there is no doubt about it.
