@@ -6,13 +6,15 @@ pub(super) struct Top<F> {
     kept: Vec<(u32, f32)>,
     /// Nothing below gets in; known once `limit` were kept.
     threshold: f32,
+    /// The last of those kept when the threshold was found: of equal scores, nothing after it gets in.
+    last: Option<u32>,
     /// Whether the first id comes before the second when their scores are equal.
     before: F,
 }
 
 impl<F: Fn(u32, u32) -> bool> Top<F> {
     pub(super) fn new(limit: usize, before: F) -> Self {
-        Self { limit, kept: Vec::with_capacity(limit * 2), threshold: f32::NEG_INFINITY, before }
+        Self { limit, kept: Vec::with_capacity(limit * 2), threshold: f32::NEG_INFINITY, last: None, before }
     }
 
     /// Whether a score may still get in: lets callers skip work.
@@ -23,7 +25,9 @@ impl<F: Fn(u32, u32) -> bool> Top<F> {
 
     #[inline]
     pub(super) fn offer(&mut self, id: u32, score: f32) {
-        if !self.admits(score) {
+        #[expect(clippy::float_cmp, reason = "a tie is a tie")]
+        let tied = score == self.threshold;
+        if !self.admits(score) || (tied && self.last.is_some_and(|last| (self.before)(last, id))) {
             return;
         }
         self.kept.push((id, score));
@@ -44,7 +48,8 @@ impl<F: Fn(u32, u32) -> bool> Top<F> {
             })
         });
         self.kept.truncate(self.limit);
-        self.threshold = self.kept[self.limit - 1].1;
+        let (id, score) = self.kept[self.limit - 1];
+        (self.last, self.threshold) = (Some(id), score);
     }
 
     /// What was kept, in no order.
