@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcc_catalog::invoke::{PrepareError, prepare};
-use mcc_catalog::model::{CompiledTool, Identity};
+use mcc_catalog::model::CompiledTool;
 use mcc_catalog::output;
 use mcc_catalog::seam::{Ending, Invocation, Outcome, SessionKey};
 use mcc_catalog::session::{check_write_back, visible};
@@ -177,7 +177,7 @@ impl Job {
         self.shared.metrics.call(&self.tool.key, label);
         self.shared.metrics.call_seconds.observe(started.elapsed().as_secs_f64());
         tracing::info!(
-            caller = %self.scope.caller.identity().map_or_else(|| "anonymous".to_owned(), Identity::username),
+            caller = %self.scope.name(),
             tool = %self.tool.key,
             execution = %id,
             outcome = label,

@@ -158,7 +158,12 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
             return response(StatusCode::REQUEST_TIMEOUT, INVALID_REQUEST, "the body didn't arrive in time");
         }
     };
-    let answer = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    let ends_session = parts.method == Method::DELETE;
+    let mut answer = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    if ends_session && answer.status() == StatusCode::ACCEPTED {
+        // The session has ended, nothing is left to do; the Python SDK takes no 202 for it.
+        *answer.status_mut() = StatusCode::NO_CONTENT;
+    }
     readable(answer, &body)
 }
 

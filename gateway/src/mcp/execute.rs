@@ -156,7 +156,7 @@ fn read(
     let Some(tool) = resolve(view, key.trim()) else {
         shared.metrics.denied.inc();
         // Not the key: it is whatever the caller wrote.
-        tracing::info!(caller = %scope.principal, "a call of a tool that the caller may not run was refused");
+        tracing::info!(caller = %scope.name(), "a call of a tool that the caller may not run was refused");
         return Err(answer::refused(unauthorized(&shared.names, view, key.trim())));
     };
     let params = parameters(&tool, params, rest).map_err(|problem| {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use mcc_catalog::model::Caller;
+use mcc_catalog::model::{Caller, Identity};
 use mcc_catalog::seam::SessionKey;
 use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
@@ -56,6 +56,11 @@ impl Scope {
                 peer: None,
             },
         }
+    }
+
+    /// The caller as logs name them.
+    pub(crate) fn name(&self) -> String {
+        self.caller.identity().map_or_else(|| "anonymous".to_owned(), Identity::username)
     }
 
     /// Whether the caller is nobody in particular.

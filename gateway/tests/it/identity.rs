@@ -75,7 +75,7 @@ async fn the_calls_of_a_session_end_with_it() {
         .header("mcp-session-id", alice.session.as_deref().unwrap())
         .body(axum::body::Body::empty())
         .unwrap();
-    assert_eq!(tower::ServiceExt::oneshot(alice.router.clone(), end).await.unwrap().status(), 202);
+    assert_eq!(tower::ServiceExt::oneshot(alice.router.clone(), end).await.unwrap().status(), 204);
     let began = std::time::Instant::now();
     eventually("it is killed", || world.executor.cancelled.load(Ordering::SeqCst) == 1).await;
     // rmcp by itself lets calls go on for five seconds.
@@ -115,7 +115,7 @@ async fn a_session_that_was_ended_stays_ended_and_leaves_nothing() {
             .unwrap();
         tower::ServiceExt::oneshot(alice.router.clone(), request)
     };
-    assert_eq!(end().await.unwrap().status(), 202);
+    assert_eq!(end().await.unwrap().status(), 204);
     assert_eq!(end().await.unwrap().status(), 404);
     assert_eq!(alice.send(alice.message("ping", json!({}), None)).await.status(), 404);
     let session = alice.session.clone().unwrap();

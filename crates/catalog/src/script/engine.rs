@@ -21,6 +21,9 @@ use super::quote;
 /// Instructions, and units of 64 bytes, that one rendering may use: some tens of milliseconds, 64 MB.
 const FUEL: u64 = 1_000_000;
 
+/// Why a template that prints a parameter without a value can't be rendered.
+pub(crate) const NO_VALUE: &str = "is used by the tool but has no value";
+
 /// Longest template in bytes. The engine counts lines and columns in 16 bits.
 pub(crate) const MAX_SOURCE: usize = 60_000;
 
@@ -190,7 +193,7 @@ fn render_error(source: &str, error: &Error) -> RenderError {
         ErrorKind::OutOfFuel => {
             ("the template takes too long with these values".to_owned(), "give shorter values")
         }
-        ErrorKind::UndefinedError => ("is used by the tool but has no value".to_owned(), "give it a value"),
+        ErrorKind::UndefinedError => (NO_VALUE.to_owned(), "give it a value"),
         _ => {
             let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
             (format!("does not fit the tool's template: {detail}"), "")

@@ -87,6 +87,9 @@ pub(super) fn analyse(source: &str, params: &[TemplateParam<'_>], language: Lang
     analysis.findings
 }
 
+/// What a warning says of a parameter that may have no value.
+pub(super) const OPTIONAL: &str = "is optional and has no default";
+
 struct Analysis<'s> {
     source: &'s str,
     scope: Scope<'s>,
@@ -300,8 +303,7 @@ impl<'s> Analysis<'s> {
         for param in
             uses.needed.iter().filter(|param| !self.asked.contains(param)).cloned().collect::<Vec<_>>()
         {
-            let reason =
-                format!("parameter {param} is optional and has no default: a call without it fails here");
+            let reason = format!("parameter {param} {OPTIONAL}: a call without it fails here");
             self.warn(offset, reason, format!("write {{% if {param} %}} around it, or give it a default"));
         }
         let printed = self.scope.printed(expr);

@@ -15,9 +15,12 @@ pub struct Args {
     /// Toolset files, or folders of them (their *.yaml and *.yml, not deeper).
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Folder for the manifests. Files of the same names are overwritten, others are left alone.
+    /// Folder for the manifests. Files that are there already are left alone.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// Overwrite files of the same names.
+    #[arg(short, long)]
+    force: bool,
     /// Print the report to standard output in this form, instead of to standard error.
     #[arg(long, value_enum, value_name = "FORMAT")]
     report: Option<Format>,
@@ -38,12 +41,35 @@ pub fn run(args: &Args, printer: Printer) -> Outcome {
         None => None,
     };
     let import = import(&files, python.as_ref());
+    if !args.force {
+        check_overwriting(&import, &args.output)?;
+    }
     fs_err::create_dir_all(&args.output)?;
     for (name, text) in &import.files {
         fs_err::write(args.output.join(name), text)?;
     }
     report(&import, args, printer)?;
     Ok(if import.report.has_skipped() { ExitStatus::No } else { ExitStatus::Ok })
+}
+
+/// Refuses to write over what somebody else has written, or another import.
+fn check_overwriting(import: &Import, folder: &Path) -> Result<(), Failure> {
+    let differs = |name: &str, text: &str| {
+        let path = folder.join(name);
+        path.exists() && fs_err::read_to_string(path).ok().as_deref() != Some(text)
+    };
+    let in_the_way: Vec<&str> = import
+        .files
+        .iter()
+        .filter(|(name, text)| differs(name, text))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if in_the_way.is_empty() {
+        return Ok(());
+    }
+    let text = format!("{} would be overwritten in {}", in_the_way.join(", "), folder.display());
+    Err(Failure::msg(text)
+        .hint("choose another folder with -o, import all files in one run, or overwrite them with --force"))
 }
 
 fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {

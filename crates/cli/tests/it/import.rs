@@ -40,6 +40,22 @@ fn twice_gives_the_same_bytes() {
 }
 
 #[test]
+fn what_others_have_written_is_left_alone() {
+    let out = TempDir::new().unwrap();
+    let own = "# my own groups\n";
+    std::fs::write(out.path().join("groups.yaml"), own).unwrap();
+    let mut command = mcc();
+    command.arg("import").arg(fixtures().join("toolsets")).arg("-o").arg(out.path());
+    let refused = outcome_without(&mut command, out.path(), "[OUT]");
+    assert!(refused.contains("groups.yaml would be overwritten in [OUT]"), "{refused}");
+    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1, "nothing is written");
+    assert_eq!(std::fs::read_to_string(out.path().join("groups.yaml")).unwrap(), own);
+    command.arg("--force");
+    outcome_without(&mut command, out.path(), "[OUT]");
+    assert_ne!(std::fs::read_to_string(out.path().join("groups.yaml")).unwrap(), own);
+}
+
+#[test]
 fn functions_are_inspected() {
     let out = TempDir::new().unwrap();
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/python");

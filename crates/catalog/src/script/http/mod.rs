@@ -11,6 +11,7 @@
 //! Kubernetes manifests, and `$$(NAME)` is that text itself; in values neither means anything. In `query` and in the
 //! path and query of `url`, values are percent-encoded, `/` included; `urlencode` before that is not encoded again.
 
+mod json;
 mod parts;
 mod program;
 mod url;
@@ -21,7 +22,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::engine::{Piece, Shown, percent_encode};
+use super::engine::{NO_VALUE, Piece, Shown, percent_encode};
+use super::paths::OPTIONAL;
 use super::problem::{Position, RenderError, TemplateProblem, Warning};
 use super::{TemplateParam, TextTemplate};
 use parts::{Part, Parts};
@@ -37,7 +39,7 @@ pub struct HttpSource<'a> {
     pub url: &'a str,
     /// Headers by name. One whose value is empty is left out.
     pub headers: &'a BTreeMap<String, String>,
-    /// Query parameters by name. One whose value is empty is left out; a list is given once for each element.
+    /// Query parameters by name. One whose value is empty, or whose parameter has none, is left out; a list is given once for each element.
     pub query: &'a BTreeMap<String, String>,
     /// Body.
     pub body: Option<&'a str>,
@@ -121,6 +123,12 @@ impl HttpTemplate {
             compiler.check_header(name, value);
         }
         let query = compiler.templates(source.query, HttpField::Query);
+        compiler.warnings.retain(|(field, warning)| {
+            !(matches!(field, HttpField::Query(_)) && warning.reason.contains(OPTIONAL))
+        });
+        if let Some(body) = source.body {
+            compiler.check_json(body);
+        }
         let body = source.body.map(|body| compiler.template(&HttpField::Body, body));
         let Compiler { problems, warnings, .. } = compiler;
         match (url, body) {
@@ -158,8 +166,11 @@ impl HttpTemplate {
         }
         let mut url = url.finish().map_err(|(reason, fix)| self.url.error(last_value, reason, fix))?;
         for (name, template) in &self.query {
-            for value in query_values(template, values)? {
-                url.push_query(name, value);
+            match query_values(template, values) {
+                Ok(given) => given.into_iter().for_each(|value| url.push_query(name, value)),
+                // A parameter without a value is left out of the query.
+                Err(error) if error.reason == NO_VALUE => {}
+                Err(error) => return Err(error),
             }
         }
         let mut headers = Vec::with_capacity(self.headers.len());
@@ -257,6 +268,28 @@ impl Compiler<'_> {
             fix: "write the host yourself, or allow certain values with enum".to_owned(),
         };
         self.warnings.push((HttpField::Url, warning));
+    }
+
+    /// A value inside a string of a JSON body can end the string.
+    fn check_json(&mut self, source: &str) {
+        if !source.trim_start().starts_with(['{', '[']) || source.trim_start().starts_with("{{") {
+            return;
+        }
+        for (offset, expression) in json::values_in_strings(source) {
+            if !expression.contains("urlencode") {
+                let warning = Warning {
+                    position: Position::of(source, offset),
+                    reason:
+                        "a value inside a JSON string isn't escaped: a quote in it changes the JSON around it"
+                            .to_owned(),
+                    fix: format!(
+                        "write {{{{ {} | tojson }}}} without the quotes around it",
+                        expression.trim()
+                    ),
+                };
+                self.warnings.push((HttpField::Body, warning));
+            }
+        }
     }
 
     fn check_header(&mut self, name: &str, value: &str) {

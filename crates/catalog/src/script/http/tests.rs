@@ -396,6 +396,19 @@ fn whole_urls_may_be_values() {
 }
 
 #[test]
+fn a_parameter_without_a_value_is_left_out_of_the_query() {
+    let query = [("a", "{{ o }}"), ("b", "{{ y }}"), ("c", "x{{ o }}")];
+    let request = Request { url: "https://a/", query: &query, ..Request::default() };
+    assert_eq!(request.compile().unwrap().1, [], "no warning of what is no failure");
+    let script = request.render(json!({})).unwrap().script;
+    assert!(script.contains("\nurl = \"https://a/?b=Y\"\n"), "{script}");
+    let whole = request.render(json!({"o": "1"})).unwrap().script;
+    assert!(whole.contains("?a=1&b=Y&c=x1"), "{whole}");
+    let in_url = Request { url: "https://a/{{ o }}", ..Request::default() };
+    assert!(in_url.render(json!({})).is_err());
+}
+
+#[test]
 fn templates_are_checked() {
     fn lines(lines: impl Iterator<Item = String>) -> String {
         lines.collect::<Vec<_>>().concat()
@@ -417,6 +430,13 @@ fn templates_are_checked() {
         url("ftp://a/"),
         url("a.com/{{ x }}"),
         url("https://a/{{ q }}/$(a-b)"),
+        report(Request {
+            url: "https://a",
+            body: Some(
+                r#"{"a": "{{ x }}", "b": {{ y | tojson }}, "c": {{ n }}, "d": "{{ y | urlencode }}"}"#,
+            ),
+            ..Request::default()
+        }),
         report(Request {
             method: Some("GE T"),
             url: "https://a",
