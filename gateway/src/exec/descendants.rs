@@ -7,7 +7,7 @@
 //! `MCC_SESSION`, which names a file of the call, tells it.
 //!
 //! Linux shows the children of a thread by their place in a list, so whoever reads it while one of them is waited for
-//! may miss another: [`LIST`] keeps the two apart, and so every child of this process is waited for in this file.
+//! may miss another: a lock keeps the two apart, and so every child of this process is waited for in this file.
 //!
 //! On other systems only the process groups of a call are killed.
 
