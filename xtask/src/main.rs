@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task's output is for the terminal")]
 
 mod bench;
+mod cluster;
 mod generate;
 mod model;
 mod workspace;
@@ -25,6 +26,8 @@ struct Cli {
 enum Task {
     /// Measure something.
     Bench(bench::Args),
+    /// One real Kubernetes node for the tests: start it, stop it, say what runs.
+    Cluster(cluster::Args),
     /// Write the generated files of the repository, or check that they are up to date.
     Generate(generate::Args),
     /// Fetch the weights of the optional embedder all-MiniLM-L6-v2.
@@ -34,6 +37,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::Cluster(args) => cluster::run(&args),
         Task::Generate(args) => generate::run(&args),
         Task::Model(args) => model::run(&args),
     };

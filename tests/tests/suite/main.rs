@@ -4,6 +4,8 @@
 
 mod benches;
 mod clients;
+mod cluster;
+mod cluster_life;
 mod conformance;
 mod docs;
 mod examples;
