@@ -19,6 +19,19 @@ fn every_reason_is_documented() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Every reason that only conditions have, too.
+#[test]
+fn every_reason_of_conditions_is_documented() -> anyhow::Result<()> {
+    let source = fs_err::read_to_string(workspace::root().join("operator/src/conditions.rs"))?;
+    let page = fs_err::read_to_string(workspace::root().join("docs/reasons.md"))?;
+    let constants = source.lines().filter_map(|line| line.trim().strip_prefix("pub const "));
+    let reasons: Vec<&str> = constants.filter_map(|line| line.split('"').nth(1)).collect();
+    assert!(reasons.len() > 10, "no reasons found: have the constants moved?");
+    let missing: Vec<&&str> = reasons.iter().filter(|reason| !page.contains(**reason)).collect();
+    assert!(missing.is_empty(), "docs/reasons.md says nothing about {missing:?}");
+    Ok(())
+}
+
 /// Every command has a line in `docs/cli.md`.
 #[test]
 fn every_command_is_documented() -> anyhow::Result<()> {
