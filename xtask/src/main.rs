@@ -8,6 +8,7 @@ mod bench;
 mod cluster;
 mod generate;
 mod model;
+mod qdrant;
 mod workspace;
 
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ enum Task {
     Generate(generate::Args),
     /// Fetch the weights of the optional embedder all-MiniLM-L6-v2.
     Model(model::Args),
+    /// Build the Qdrant that tests run against.
+    Qdrant(qdrant::Args),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Task::Cluster(args) => cluster::run(&args),
         Task::Generate(args) => generate::run(&args),
         Task::Model(args) => model::run(&args),
+        Task::Qdrant(args) => qdrant::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

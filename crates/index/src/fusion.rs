@@ -12,6 +12,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+use mcc_catalog::seam::{Embedder, Hit};
+
 use crate::analyze::{self, latin_share};
 use crate::bm25f;
 use crate::clauses;
@@ -27,6 +29,9 @@ const SPARSE_WEIGHT: f32 = 1.0 / 6.0;
 const NAME_BONUS: f32 = 5.0;
 /// How far named tools stay above all others.
 const NAME_GAP: f32 = 1.0;
+/// Scores closer than this are equal: sums of 32-bit floats in another order differ by up to some 10⁻⁶, and the order
+/// of tools must not depend on who added up.
+const ROUNDING: f32 = 1e-5;
 /// Longest request that is read, in bytes.
 const LONGEST: usize = 8 * 1024;
 
@@ -85,6 +90,58 @@ pub struct Weights {
     /// Whether the embedder knows other languages than English. If not, the factor of the cosine is scaled by the
     /// share of Latin letters.
     pub multilingual: bool,
+}
+
+/// The ranking: by falling score, equal ones by key, at most `limit`, none below `min_score`.
+pub fn rank<'k, Id: Copy + Eq + Hash>(
+    found: Vec<(Id, f32)>,
+    min_score: Option<f32>,
+    limit: usize,
+    key: impl Fn(Id) -> &'k str,
+) -> Vec<Hit> {
+    let mut found = found;
+    level(&mut found, &key);
+    found
+        .into_iter()
+        .filter(|&(_, score)| min_score.is_none_or(|least| score >= least))
+        .take(limit)
+        .map(|(id, score)| Hit { key: key(id).to_owned(), score })
+        .collect()
+}
+
+/// Cuts a leg that an index returned too long, where equal scores may stand in another order, to the [`LEG`] best.
+/// False: so many are equal to the last one that more have to be fetched to know which come first.
+pub fn cut<'k, Id: Copy>(leg: &mut Vec<(Id, f32)>, complete: bool, key: impl Fn(Id) -> &'k str) -> bool {
+    level(leg, &key);
+    let decided = match (leg.get(LEG - 1), leg.last()) {
+        (Some(border), Some(last)) => border.1 > last.1,
+        _ => false,
+    };
+    leg.truncate(LEG);
+    complete || decided
+}
+
+/// Sorts by falling score, and by key where scores are equal up to rounding; those get the highest of theirs.
+fn level<'k, Id: Copy>(found: &mut [(Id, f32)], key: &impl Fn(Id) -> &'k str) {
+    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| key(a.0).cmp(key(b.0))));
+    for equal in found.chunk_by_mut(|a, b| a.1 - b.1 <= ROUNDING) {
+        let score = equal[0].1;
+        equal.sort_unstable_by(|a, b| key(a.0).cmp(key(b.0)));
+        for one in equal {
+            one.1 = score;
+        }
+    }
+}
+
+impl Weights {
+    /// What an embedder asks for.
+    pub fn of(embedder: &dyn Embedder) -> Self {
+        Self {
+            dense: embedder.weight(),
+            clause: embedder.clause_share(),
+            multilingual: embedder.multilingual(),
+        }
+    }
 }
 
 /// Tools with a positive score, in no order. `named` are the tools that the request names.
@@ -194,6 +251,32 @@ mod tests {
     fn unrelated_tools_are_not_found() {
         let legs = Legs { sparse: vec![], dense: vec![vec![(1, 0.5), (2, -0.1), (3, 0.0)]] };
         assert_eq!(fuse(&Plan::new("weather"), &legs, &[], WEIGHTS), [(1, 4.0)]);
+    }
+
+    #[test]
+    fn rounding_does_not_decide() {
+        let names = ["c", "a", "b", "d"];
+        let found = vec![(3, 1.0), (0, 2.000_000_2), (1, 2.0), (2, 1.999_999_9)];
+        let hits = rank(found, None, 3, |id: usize| names[id]);
+        assert_eq!(hits.iter().map(|hit| hit.key.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert!(hits.iter().all(|hit| hit.score.total_cmp(&hits[0].score).is_eq()), "{hits:?}");
+    }
+
+    #[test]
+    fn a_leg_is_cut_between_different_scores_only() {
+        let names: Vec<String> = (0..150).map(|id| format!("{:03}", 149 - id)).collect();
+        let key = |id: usize| names[id].as_str();
+        let scored = |equal: usize| (0..150).map(|id| (id, if id < equal { 1.0 } else { 0.5 })).collect();
+        let mut leg: Vec<(usize, f32)> = scored(120);
+        assert!(cut(&mut leg, false, key), "the 120 are all there");
+        assert_eq!((leg.len(), leg[0].0, leg[99].0), (100, 119, 20));
+        let mut leg = scored(150);
+        assert!(!cut(&mut leg, false, key), "there may be more");
+        let mut leg = scored(150);
+        assert!(cut(&mut leg, true, key));
+        let mut short = vec![(1, 1.0)];
+        assert!(cut(&mut short, true, key));
+        assert_eq!(short, [(1, 1.0)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! tool    ─▶ analyze ─▶ bm25f (sparse vector) ─┐                     ┌─ sparse leg ─┐
-//!         ─▶ document ─▶ Embedder (vector) ────┴▶ index (memory) ────┤              ├─▶ fusion ─▶ hits
+//!         ─▶ document ─▶ Embedder (vector) ────┴▶ memory or Qdrant ──┤              ├─▶ fusion ─▶ hits
 //! request ─▶ clauses, analyze, names (Plan) ─────▶                   └─ dense leg ──┘
 //! ```
 //!
@@ -19,6 +19,8 @@ pub mod evaluate;
 pub mod fusion;
 mod memory;
 pub mod names;
+#[cfg(feature = "qdrant")]
+mod qdrant;
 #[cfg(feature = "testsuite")]
 pub mod testsuite;
 
@@ -27,6 +29,18 @@ pub use document::dense_text;
 pub use embed::MiniLmEmbedder;
 pub use embed::{EndpointEmbedder, EndpointSettings, StaticEmbedder};
 pub use memory::MemoryIndex;
+#[cfg(feature = "qdrant")]
+pub use qdrant::{QdrantIndex, QdrantSettings, SCHEMA};
+
+/// Lower-case hexadecimal digits.
+#[cfg(any(feature = "qdrant", feature = "testsuite"))]
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
 
 /// Folder of the MiniLM weights: `$MCC_MODEL_DIR`, if set. Nothing is ever downloaded at run time.
 pub fn model_folder() -> Option<std::path::PathBuf> {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test suite")]
 
+pub mod qdrant;
+
 use std::collections::BTreeSet;
 
 use mcc_catalog::model::{Facets, ToolDocument, Visibility};

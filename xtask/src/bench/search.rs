@@ -1,4 +1,4 @@
-//! How fast tools are found, without a server around.
+//! How fast tools are found, without a server around; with the feature `qdrant`, in Qdrant too.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use mcc_catalog::model::{Facets, ToolDocument, Visibility};
-use mcc_catalog::seam::{Query, ToolIndex as _};
+use mcc_catalog::seam::{Query, ToolIndex};
 use mcc_index::{MemoryIndex, StaticEmbedder};
 use serde::Serialize;
 
@@ -21,6 +21,10 @@ pub struct Args {
     /// Searches measured at each size.
     #[arg(long, default_value_t = 2000)]
     searches: usize,
+    /// The same in Qdrant up to this many tools: at `$MCC_TEST_QDRANT_URL`, else the double of the tests, if one of
+    /// them is there (feature `qdrant`).
+    #[arg(long, default_value_t = 10_000)]
+    qdrant_tools: usize,
     /// How the figures are printed.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -29,6 +33,8 @@ pub struct Args {
 /// Figures at one size. Times in microseconds unless named otherwise.
 #[derive(Serialize)]
 struct Report {
+    /// `memory` or `qdrant`.
+    index: &'static str,
     tools: usize,
     /// Analysing, embedding and indexing all tools, milliseconds.
     load_ms: u128,
@@ -40,7 +46,7 @@ struct Report {
     filtered: Percentiles,
     /// Requests of three clauses.
     three_clauses: Percentiles,
-    /// Resident memory of this process, MiB; none where the system doesn't say.
+    /// Resident memory of this process, MiB; none where the system doesn't say, and for Qdrant.
     resident_mib: Option<u64>,
 }
 
@@ -55,35 +61,13 @@ pub async fn run(args: &Args) -> Result<()> {
     let embedder = Arc::new(StaticEmbedder::bundled()?);
     let mut reports = Vec::new();
     for &size in &args.tools {
-        let mut words = Words(size as u64);
-        let tools: Vec<ToolDocument> = (0..size).map(|at| words.tool(at)).collect();
         let index = MemoryIndex::new(embedder.clone());
-        let started = Instant::now();
-        index.replace(tools).await?;
-        let load_ms = started.elapsed().as_millis();
-        let mut updates = Vec::new();
-        for at in 0..10 {
-            let mut changed = words.tool(at);
-            changed.digest.push('x');
-            let started = Instant::now();
-            index.update(vec![changed], Vec::new()).await?;
-            updates.push(started.elapsed());
-        }
-        let tenth = Visibility {
-            groups: (0..20).map(|group| format!("group_{group}")).collect(),
-            ..Visibility::default()
-        };
-        let all = Visibility::everything();
-        reports.push(Report {
-            tools: size,
-            load_ms,
-            update_us: percentiles(updates).p50_us,
-            everything: measure(&index, &mut words, &all, 1, args.searches).await?,
-            filtered: measure(&index, &mut words, &tenth, 1, args.searches).await?,
-            three_clauses: measure(&index, &mut words, &all, 3, args.searches).await?,
-            resident_mib: resident_mib(),
-        });
+        let mut report = report("memory", &index, size, args).await?;
+        report.resident_mib = resident_mib();
+        reports.push(report);
     }
+    #[cfg(feature = "qdrant")]
+    qdrant(args, &embedder, &mut reports).await?;
     match args.output {
         Format::Json => println!("{}", serde_json::to_string_pretty(&reports)?),
         Format::Table => print(&reports),
@@ -91,8 +75,56 @@ pub async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "qdrant")]
+async fn qdrant(args: &Args, embedder: &Arc<StaticEmbedder>, reports: &mut Vec<Report>) -> Result<()> {
+    use mcc_index::{QdrantIndex, QdrantSettings};
+    let Some(server) = mcc_index::testsuite::qdrant::TestQdrant::start("bench search in Qdrant") else {
+        return Ok(());
+    };
+    for &size in args.tools.iter().filter(|&&size| size <= args.qdrant_tools) {
+        let prefix = format!("{}-{size}", server.prefix);
+        let settings =
+            QdrantSettings { prefix, timeout: Duration::from_secs(60), ..QdrantSettings::new(&server.url) };
+        let index = QdrantIndex::new(settings, embedder.clone())?;
+        reports.push(report("qdrant", &index, size, args).await?);
+    }
+    Ok(())
+}
+
+/// Loads, changes and searches made-up tools.
+async fn report(name: &'static str, index: &dyn ToolIndex, size: usize, args: &Args) -> Result<Report> {
+    let mut words = Words(size as u64);
+    let tools: Vec<ToolDocument> = (0..size).map(|at| words.tool(at)).collect();
+    let started = Instant::now();
+    index.replace(tools).await?;
+    let load_ms = started.elapsed().as_millis();
+    let mut updates = Vec::new();
+    for at in 0..10 {
+        let mut changed = words.tool(at);
+        changed.digest.push('x');
+        let started = Instant::now();
+        index.update(vec![changed], Vec::new()).await?;
+        updates.push(started.elapsed());
+    }
+    let tenth = Visibility {
+        groups: (0..20).map(|group| format!("group_{group}")).collect(),
+        ..Visibility::default()
+    };
+    let all = Visibility::everything();
+    Ok(Report {
+        index: name,
+        tools: size,
+        load_ms,
+        update_us: percentiles(updates).p50_us,
+        everything: measure(index, &mut words, &all, 1, args.searches).await?,
+        filtered: measure(index, &mut words, &tenth, 1, args.searches).await?,
+        three_clauses: measure(index, &mut words, &all, 3, args.searches).await?,
+        resident_mib: None,
+    })
+}
+
 async fn measure(
-    index: &MemoryIndex,
+    index: &dyn ToolIndex,
     words: &mut Words,
     visibility: &Visibility,
     clauses: usize,
@@ -123,13 +155,21 @@ fn resident_mib() -> Option<u64> {
 
 fn print(reports: &[Report]) {
     println!(
-        "{:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}",
-        "tools", "load ms", "update µs", "all p50/p99 µs", "tenth p50/p99 µs", "3 clauses p50/p99", "RSS MiB"
+        "{:>7} {:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}",
+        "index",
+        "tools",
+        "load ms",
+        "update µs",
+        "all p50/p99 µs",
+        "tenth p50/p99 µs",
+        "3 clauses p50/p99",
+        "RSS MiB"
     );
     for report in reports {
         let pair = |percentiles: &Percentiles| format!("{}/{}", percentiles.p50_us, percentiles.p99_us);
         println!(
-            "{:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}",
+            "{:>7} {:>7} {:>8} {:>10} {:>19} {:>19} {:>19} {:>8}",
+            report.index,
             report.tools,
             report.load_ms,
             report.update_us,

@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub(crate) use digest::document_digest;
 use digest::{Bytes, Digester};
+pub(crate) use digest::{document_digest, hex};
 use finding::{Finding, Findings};
 use groups::GroupTable;
 pub use limits::{MAX_OUTPUT_BYTES, MAX_TIMEOUT_SECONDS};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{EnvFromSource, EnvVar};
 use mcc_crds::v1alpha1::{Hints, ItemType, ParamType, PodSettings, SessionScope, Stdin};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::{Facets, NamespacedName};
 use crate::script::{HttpTemplate, ScriptTemplate, TextTemplate};
@@ -209,4 +210,20 @@ pub struct ToolDocument {
     pub keywords: Vec<String>,
     /// Visible parameters: name and description.
     pub params: Vec<(String, String)>,
+}
+
+impl ToolDocument {
+    /// Digest of everything an index keeps of the tool, the facets included: 32 hexadecimal digits. Equal fingerprints
+    /// need no write.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = Sha256::new();
+        for list in [std::slice::from_ref(&self.digest), &self.facets.groups, &self.facets.prefixes] {
+            hasher.update((list.len() as u64).to_le_bytes());
+            for text in list {
+                hasher.update((text.len() as u64).to_le_bytes());
+                hasher.update(text);
+            }
+        }
+        crate::compile::hex(&hasher.finalize()[..16])
+    }
 }

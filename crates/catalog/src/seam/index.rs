@@ -1,5 +1,7 @@
 //! The search index.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use crate::model::{ToolDocument, Visibility};
@@ -29,13 +31,13 @@ pub struct Hit {
 /// Why a search or an update failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The index doesn't answer; try again later.
+    /// The index doesn't answer, or isn't built (any more); try again later, and search elsewhere meanwhile.
     #[error("search index unavailable: {0}")]
     Unavailable(String),
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] super::EmbedError),
-    /// The index refused the request.
+    /// The index refused the request; sending it again won't help.
     #[error("search index refused the request: {0}")]
     Refused(String),
 }
@@ -50,7 +52,8 @@ pub trait ToolIndex: Send + Sync {
     /// Makes the index hold exactly these documents. Documents whose digest it has already cost nothing.
     /// Searches meanwhile see the old or the new state, never a mixture that loses tools.
     async fn replace(&self, documents: Vec<ToolDocument>) -> Result<(), IndexError>;
-    /// Adds or changes documents and removes keys.
+    /// Adds or changes documents and removes keys. Documents it has already cost nothing. An index that isn't built
+    /// answers [`IndexError::Unavailable`]: [`Self::replace`] builds it.
     async fn update(&self, upserts: Vec<ToolDocument>, removals: Vec<String>) -> Result<(), IndexError>;
     /// Hits by falling score, ties by key.
     async fn search(&self, query: &Query) -> Result<Vec<Hit>, IndexError>;
@@ -66,4 +69,9 @@ pub trait ToolIndex: Send + Sync {
     }
     /// Number of documents.
     async fn len(&self) -> Result<usize, IndexError>;
+    /// The [`ToolDocument::fingerprint`] of every document it holds, by key: what the owner of the index compares with
+    /// the catalog, to find what is missing, changed or too much.
+    async fn stored(&self) -> Result<BTreeMap<String, String>, IndexError>;
+    /// Whether searches would be answered now; if not, why.
+    async fn check(&self) -> Result<(), IndexError>;
 }

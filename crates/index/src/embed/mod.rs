@@ -5,10 +5,31 @@ mod endpoint;
 mod minilm;
 mod static_table;
 
+use mcc_catalog::seam::{EmbedKind, Embedder, IndexError};
+
 pub use endpoint::{EndpointEmbedder, EndpointSettings};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLmEmbedder;
 pub use static_table::StaticEmbedder;
+
+/// Embeds, and holds the embedder to its contract.
+pub(crate) async fn checked(
+    embedder: &dyn Embedder,
+    texts: &[String],
+    kind: EmbedKind,
+) -> Result<Vec<Vec<f32>>, IndexError> {
+    let vectors = embedder.embed(texts, kind).await?;
+    let dimensions = embedder.dimensions();
+    if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != dimensions) {
+        return Err(IndexError::Refused(format!(
+            "embedder {} gave {} vectors for {} texts, or vectors that don't have {dimensions} numbers",
+            embedder.id(),
+            vectors.len(),
+            texts.len(),
+        )));
+    }
+    Ok(vectors)
+}
 
 /// Scales a vector to length 1; zeros stay zeros.
 fn normalize(vector: &mut [f32]) {

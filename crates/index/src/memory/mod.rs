@@ -12,7 +12,7 @@
 mod segment;
 mod snapshot;
 mod top;
-mod vectors;
+pub(crate) mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use tokio::sync::Mutex;
 use crate::analyze;
 use crate::bm25f;
 use crate::document::dense_text;
+use crate::embed;
 use crate::fusion::{Plan, Weights};
 use segment::{Prepared, Segment};
 use snapshot::{Snapshot, View};
@@ -48,14 +49,6 @@ impl MemoryIndex {
         Self { embedder, snapshot: ArcSwap::default(), writer: Mutex::new(()) }
     }
 
-    fn weights(&self) -> Weights {
-        Weights {
-            dense: self.embedder.weight(),
-            clause: self.embedder.clause_share(),
-            multilingual: self.embedder.multilingual(),
-        }
-    }
-
     /// Vectors and terms of documents.
     async fn prepare(&self, documents: Vec<ToolDocument>) -> Result<Vec<Prepared>, IndexError> {
         let mut prepared = Vec::with_capacity(documents.len());
@@ -66,7 +59,7 @@ impl MemoryIndex {
                 return Ok(prepared);
             }
             let texts: Vec<String> = batch.iter().map(dense_text).collect();
-            let vectors = self.embed(&texts, EmbedKind::Document).await?;
+            let vectors = embed::checked(&*self.embedder, &texts, EmbedKind::Document).await?;
             prepared.extend(batch.into_iter().zip(vectors).map(|(document, dense)| Prepared {
                 sparse: bm25f::document(&document),
                 document,
@@ -74,21 +67,6 @@ impl MemoryIndex {
             }));
             tokio::task::yield_now().await;
         }
-    }
-
-    /// Embeds, and holds the embedder to its contract.
-    async fn embed(&self, texts: &[String], kind: EmbedKind) -> Result<Vec<Vec<f32>>, IndexError> {
-        let vectors = self.embedder.embed(texts, kind).await?;
-        let dimensions = self.embedder.dimensions();
-        if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != dimensions) {
-            return Err(IndexError::Refused(format!(
-                "embedder {} gave {} vectors for {} texts, or vectors that don't have {dimensions} numbers",
-                self.embedder.id(),
-                vectors.len(),
-                texts.len(),
-            )));
-        }
-        Ok(vectors)
     }
 
     /// Puts documents in and takes keys out, in one step as searches see it. `writer` must be held.
@@ -158,13 +136,20 @@ impl ToolIndex for MemoryIndex {
         let plan = Plan::new(&query.text);
         let texts: Vec<String> = plan.parts.iter().map(|part| part.text.clone()).collect();
         // Words alone find less, and still most of what is there.
-        let vectors = self.embed(&texts, EmbedKind::Query).await.unwrap_or_else(|error| {
+        let vectors = embed::checked(&*self.embedder, &texts, EmbedKind::Query).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "a request is searched for by its words alone");
             Vec::new()
         });
         let vectors: Vec<Vec<i16>> = vectors.iter().map(|vector| quantize(vector)).collect();
         let snapshot = self.snapshot.load_full();
-        Ok(snapshot.search(&plan, &vectors, &query.visibility, self.weights(), query.min_score, query.limit))
+        Ok(snapshot.search(
+            &plan,
+            &vectors,
+            &query.visibility,
+            Weights::of(&*self.embedder),
+            query.min_score,
+            query.limit,
+        ))
     }
 
     async fn unmatched_words(
@@ -188,10 +173,18 @@ impl ToolIndex for MemoryIndex {
     async fn len(&self) -> Result<usize, IndexError> {
         Ok(self.snapshot.load().len())
     }
+
+    async fn stored(&self) -> Result<BTreeMap<String, String>, IndexError> {
+        Ok(self.snapshot.load_full().fingerprints())
+    }
+
+    async fn check(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
 }
 
 /// Of documents with one key, the last.
-fn distinct(documents: Vec<ToolDocument>) -> Vec<ToolDocument> {
+pub(crate) fn distinct(documents: Vec<ToolDocument>) -> Vec<ToolDocument> {
     let by_key: BTreeMap<String, ToolDocument> =
         documents.into_iter().map(|document| (document.facets.key.clone(), document)).collect();
     by_key.into_values().collect()

@@ -223,6 +223,12 @@ impl Entry {
             && self.class.prefixes == document.facets.prefixes
     }
 
+    /// [`ToolDocument::fingerprint`] of the document that was indexed.
+    pub(super) fn fingerprint(&self) -> String {
+        let digest = self.digest.to_string();
+        ToolDocument { facets: self.facets(), digest, ..ToolDocument::default() }.fingerprint()
+    }
+
     /// All facets.
     pub(super) fn facets(&self) -> Facets {
         Facets { key: self.key.to_string(), ..Facets::clone(&self.class) }

@@ -1,6 +1,6 @@
 //! The state of the index at one moment, and searching it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use mcc_catalog::model::Visibility;
@@ -11,7 +11,7 @@ use super::top::Top;
 use super::vectors::dot;
 use crate::analyze::Word;
 use crate::bm25f::idf;
-use crate::fusion::{LEG, Legs, Plan, Weights, fuse};
+use crate::fusion::{LEG, Legs, Plan, Weights, fuse, rank};
 
 /// A set of bits, one a document.
 #[derive(Clone, Debug, Default)]
@@ -102,6 +102,17 @@ impl Snapshot {
         self.views.iter().map(|view| view.live).sum()
     }
 
+    /// The fingerprints of all documents, by key.
+    pub(super) fn fingerprints(&self) -> BTreeMap<String, String> {
+        let mut fingerprints = BTreeMap::new();
+        for view in &self.views {
+            for (_, entry) in (0..).zip(&view.segment.entries).filter(|&(id, _)| !view.deleted.has(id)) {
+                fingerprints.insert(entry.key.to_string(), entry.fingerprint());
+            }
+        }
+        fingerprints
+    }
+
     /// Where a document is: its view and its number there.
     pub(super) fn find(&self, key: &str) -> Option<(usize, u32)> {
         self.views.iter().enumerate().find_map(|(at, view)| Some((at, view.find(key)?)))
@@ -120,13 +131,7 @@ impl Snapshot {
         let seen = self.seen(visibility);
         let legs = Legs { sparse: seen.sparse(&plan.terms), dense: seen.dense(vectors) };
         let named = plan.mentions.resolve(|name| seen.named(name));
-        let mut found = fuse(plan, &legs, &named, weights);
-        if let Some(min_score) = min_score {
-            found.retain(|&(_, score)| score >= min_score);
-        }
-        found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| seen.key(a.0).cmp(seen.key(b.0))));
-        found.truncate(limit);
-        found.into_iter().map(|(id, score)| Hit { key: seen.key(id).to_owned(), score }).collect()
+        rank(fuse(plan, &legs, &named, weights), min_score, limit, |id| seen.key(id))
     }
 
     /// Of each word, whether a visible document has one of its terms.
@@ -213,19 +218,22 @@ impl Seen<'_> {
 
     /// The best by cosine, for several vectors at once: each document's vector is read once.
     fn dense(&self, vectors: &[Vec<i16>]) -> Vec<Vec<(u32, f32)>> {
-        let mut tops: Vec<_> = vectors.iter().map(|_| self.top()).collect();
+        // A text without a known token has no direction: its leg is empty.
+        let some = |vector: &Vec<i16>| vector.iter().any(|&x| x != 0);
+        let mut tops: Vec<_> =
+            vectors.iter().map(|vector| some(vector).then(|| (vector, self.top()))).collect();
         for (view, base, admitted) in &self.views {
             let rows = view.segment.vectors.chunks_exact(view.segment.dimensions.max(1));
             for (id, row) in (0..).zip(rows) {
                 if !admitted.has(id) {
                     continue;
                 }
-                for (vector, top) in vectors.iter().zip(&mut tops) {
+                for (vector, top) in tops.iter_mut().flatten() {
                     top.offer(base + id, dot(vector, row));
                 }
             }
         }
-        tops.into_iter().map(Top::into_vec).collect()
+        tops.into_iter().map(|leg| leg.map_or_else(Vec::new, |(_, top)| top.into_vec())).collect()
     }
 
     /// The visible documents with a folded name.

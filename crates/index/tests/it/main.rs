@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::print_stderr,
     reason = "a test fails by panicking and prints its figures"
 )]
@@ -12,5 +13,7 @@ mod languages;
 mod memory;
 #[cfg(feature = "minilm")]
 mod minilm;
+#[cfg(feature = "qdrant")]
+mod qdrant;
 mod retrieval;
 mod support;

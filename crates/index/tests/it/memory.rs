@@ -1,57 +1,23 @@
 //! The index in memory.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use async_trait::async_trait;
 use mcc_catalog::model::{ToolDocument, Visibility};
-use mcc_catalog::seam::{EmbedError, EmbedKind, Embedder, Query, ToolIndex};
+use mcc_catalog::seam::{Embedder, Query, ToolIndex};
+use mcc_index::MemoryIndex;
 use mcc_index::testsuite::{contract, tool, visibility};
-use mcc_index::{MemoryIndex, StaticEmbedder};
 
-use crate::support::{index, search};
+use crate::support::{Custom, index, search};
 
 #[tokio::test]
 async fn keeps_the_contract() {
     contract(async || index(&[]).await).await;
 }
 
-/// Counts the documents it is given.
-struct Counting {
-    model: StaticEmbedder,
-    documents: AtomicUsize,
-    broken: bool,
-}
-
-#[async_trait]
-impl Embedder for Counting {
-    fn id(&self) -> &str {
-        self.model.id()
-    }
-    fn dimensions(&self) -> usize {
-        self.model.dimensions()
-    }
-    fn weight(&self) -> f32 {
-        self.model.weight()
-    }
-    async fn embed(&self, texts: &[String], kind: EmbedKind) -> Result<Vec<Vec<f32>>, EmbedError> {
-        if kind == EmbedKind::Document {
-            self.documents.fetch_add(texts.len(), Ordering::SeqCst);
-        }
-        if self.broken {
-            return Ok(vec![vec![1.0; 3]; texts.len()]);
-        }
-        self.model.embed(texts, kind).await
-    }
-}
-
-fn counting(broken: bool) -> Arc<Counting> {
-    Arc::new(Counting { model: StaticEmbedder::bundled().unwrap(), documents: AtomicUsize::new(0), broken })
-}
-
 #[tokio::test]
 async fn documents_it_has_cost_nothing() {
-    let embedder = counting(false);
+    let embedder = Arc::new(Custom::default());
     let index = MemoryIndex::new(Arc::clone(&embedder) as Arc<dyn Embedder>);
     let mut tools = many(100);
     index.replace(tools.clone()).await.unwrap();
@@ -64,7 +30,7 @@ async fn documents_it_has_cost_nothing() {
 
 #[tokio::test]
 async fn an_embedder_that_breaks_its_contract_is_refused() {
-    let index = MemoryIndex::new(counting(true));
+    let index = MemoryIndex::new(Arc::new(Custom { dimensions: Some(3), ..Custom::default() }));
     let error = index.replace(many(2)).await.unwrap_err().to_string();
     assert!(error.contains("256 numbers"), "{error}");
     assert_eq!(index.len().await.unwrap(), 0);

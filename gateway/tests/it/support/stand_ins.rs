@@ -85,6 +85,15 @@ impl ToolIndex for Index {
     async fn len(&self) -> Result<usize, IndexError> {
         Ok(self.documents.lock().unwrap().len())
     }
+
+    async fn stored(&self) -> Result<BTreeMap<String, String>, IndexError> {
+        let documents = self.documents.lock().unwrap();
+        Ok(documents.iter().map(|(key, document)| (key.clone(), document.fingerprint())).collect())
+    }
+
+    async fn check(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
 }
 
 /// Does by a tool's name what the name says.
