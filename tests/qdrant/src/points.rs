@@ -24,7 +24,7 @@ const DEFAULT_LIMIT: usize = 10;
 fn update(store: &Store, collection: &str, operation: UpdateOperation) -> Answer<q::PointsOperationResponse> {
     store.collection(collection)?.update(operation).map_err(engine_error)?;
     let status = q::UpdateStatus::Completed.into();
-    let result = Some(q::UpdateResult { operation_id: None, status, ..q::UpdateResult::default() });
+    let result = Some(q::UpdateResult { operation_id: None, status });
     Ok(q::PointsOperationResponse { result, ..q::PointsOperationResponse::default() })
 }
 

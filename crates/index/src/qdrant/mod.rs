@@ -5,8 +5,8 @@
 //! search  ─▶ Plan, vectors ─▶ one batch: sparse leg, dense legs, names (each filtered) ─▶ fusion ─▶ hits
 //! ```
 //!
-//! Scores differ from those in memory by rounding only. What remains: Qdrant counts the terms of a deleted point until
-//! the point's segment is rewritten, if that segment is immutable; this collection's never are unless somebody changes
+//! Scores differ from those in memory by rounding only. What remains: in an immutable segment Qdrant counts the terms of
+//! points that were changed or deleted until the segment is rewritten; this collection has none unless somebody changes
 //! its optimizer.
 
 mod client;

@@ -166,9 +166,19 @@ impl Client {
         Ok(())
     }
 
-    /// Deletes points; those that aren't there cost nothing.
+    /// Deletes points; those that aren't there are no error.
+    ///
+    /// Emptied first: Qdrant counts the terms of a deleted point in the inverse document frequencies, unless the point
+    /// had none any more.
     pub(super) async fn delete_points(&self, collection: &str, ids: Vec<PointId>) -> Result<(), Failure> {
         for ids in ids.chunks(PAGE as usize) {
+            let vectors = Vectors { vectors_options: Some(VectorsOptions::Vectors(NamedVectors::default())) };
+            let empty = |id: &PointId| PointStruct {
+                id: Some(id.clone()),
+                vectors: Some(vectors.clone()),
+                ..PointStruct::default()
+            };
+            self.upsert(collection, ids.iter().map(empty).collect()).await?;
             let list = PointsSelectorOneOf::Points(PointsIdsList { ids: ids.to_vec() });
             let request = DeletePoints {
                 collection_name: collection.to_owned(),

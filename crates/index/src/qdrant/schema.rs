@@ -250,3 +250,20 @@ fn collection(names: &Names, dimensions: usize, settings: &QdrantSettings) -> Cr
         ..CreateCollection::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_different_embedders_differ() {
+        let plain = Names::new("mcc", "static-en-256");
+        assert_eq!(plain.alias, "mcc_tools");
+        assert_eq!(plain.collection, format!("mcc_tools_v{SCHEMA}_static-en-256"));
+        let odd = Names::new("mcc", "BAAI/bge m3");
+        assert!(odd.collection.starts_with(&format!("mcc_tools_v{SCHEMA}_baai-bge-m3-")), "{odd:?}");
+        assert_ne!(odd.collection, Names::new("mcc", "BAAI/bge-m3").collection);
+        assert_ne!(odd.dense, Names::new("mcc", "BAAI/bge-m3").dense);
+        assert!(Names::new("mcc", &"x".repeat(300)).collection.len() < 80);
+    }
+}

@@ -3,6 +3,7 @@
 mod contract;
 mod faults;
 mod order;
+mod schema;
 mod secure;
 mod switch;
 
