@@ -29,9 +29,11 @@ const SPARSE_WEIGHT: f32 = 1.0 / 6.0;
 const NAME_BONUS: f32 = 5.0;
 /// How far named tools stay above all others.
 const NAME_GAP: f32 = 1.0;
-/// Scores closer than this are equal: sums of 32-bit floats in another order differ by up to some 10⁻⁶, and the order
-/// of tools must not depend on who added up.
+/// Scores closer than this are equal: sums of 32-bit floats in another order differ by some 10⁻⁶, and the order of tools
+/// must not depend on who added up.
 const ROUNDING: f32 = 1e-5;
+/// The same in a leg, where a cosine still gets its factor; times the score where that is above 1.
+const LEG_ROUNDING: f32 = 1e-6;
 /// Longest request that is read, in bytes.
 const LONGEST: usize = 8 * 1024;
 
@@ -100,7 +102,12 @@ pub fn rank<'k, Id: Copy + Eq + Hash>(
     key: impl Fn(Id) -> &'k str,
 ) -> Vec<Hit> {
     let mut found = found;
-    level(&mut found, &key);
+    level(&mut found, |a, b| a - b <= ROUNDING, &key);
+    let mut least = f32::NEG_INFINITY;
+    for (_, score) in found.iter_mut().rev() {
+        least = least.max(*score);
+        *score = least;
+    }
     found
         .into_iter()
         .filter(|&(_, score)| min_score.is_none_or(|least| score >= least))
@@ -112,24 +119,25 @@ pub fn rank<'k, Id: Copy + Eq + Hash>(
 /// Cuts a leg that an index returned too long, where equal scores may stand in another order, to the [`LEG`] best.
 /// False: so many are equal to the last one that more have to be fetched to know which come first.
 pub fn cut<'k, Id: Copy>(leg: &mut Vec<(Id, f32)>, complete: bool, key: impl Fn(Id) -> &'k str) -> bool {
-    level(leg, &key);
+    let equal = |a: f32, b: f32| a - b <= LEG_ROUNDING * a.abs().max(1.0);
+    level(leg, equal, &key);
     let decided = match (leg.get(LEG - 1), leg.last()) {
-        (Some(border), Some(last)) => border.1 > last.1,
+        (Some(border), Some(last)) => !equal(border.1, last.1),
         _ => false,
     };
     leg.truncate(LEG);
     complete || decided
 }
 
-/// Sorts by falling score, and by key where scores are equal up to rounding; those get the highest of theirs.
-fn level<'k, Id: Copy>(found: &mut [(Id, f32)], key: &impl Fn(Id) -> &'k str) {
-    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| key(a.0).cmp(key(b.0))));
-    for equal in found.chunk_by_mut(|a, b| a.1 - b.1 <= ROUNDING) {
-        let score = equal[0].1;
-        equal.sort_unstable_by(|a, b| key(a.0).cmp(key(b.0)));
-        for one in equal {
-            one.1 = score;
-        }
+/// Sorts by falling score, and by key where scores are equal up to rounding.
+fn level<'k, Id: Copy>(
+    found: &mut [(Id, f32)],
+    equal: impl Fn(f32, f32) -> bool,
+    key: &impl Fn(Id) -> &'k str,
+) {
+    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+    for equals in found.chunk_by_mut(|a, b| equal(a.1, b.1)) {
+        equals.sort_unstable_by(|a, b| key(a.0).cmp(key(b.0)));
     }
 }
 
@@ -259,7 +267,7 @@ mod tests {
         let found = vec![(3, 1.0), (0, 2.000_000_2), (1, 2.0), (2, 1.999_999_9)];
         let hits = rank(found, None, 3, |id: usize| names[id]);
         assert_eq!(hits.iter().map(|hit| hit.key.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
-        assert!(hits.iter().all(|hit| hit.score.total_cmp(&hits[0].score).is_eq()), "{hits:?}");
+        assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{hits:?}");
     }
 
     #[test]

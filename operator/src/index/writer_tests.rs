@@ -86,6 +86,16 @@ impl ToolIndex for Fake {
         let state = self.state.lock().unwrap();
         if state.down { Err(IndexError::Unavailable("down".to_owned())) } else { Ok(state.documents.len()) }
     }
+
+    async fn stored(&self) -> Result<BTreeMap<String, String>, IndexError> {
+        self.check().await?;
+        let state = self.state.lock().unwrap();
+        Ok(state.documents.iter().map(|(key, document)| (key.clone(), document.fingerprint())).collect())
+    }
+
+    async fn check(&self) -> Result<(), IndexError> {
+        self.len().await.map(|_| ())
+    }
 }
 
 /// A writer at work.

@@ -1,5 +1,6 @@
 //! What the operator writes, request by request, over an API server in memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -308,6 +309,16 @@ impl ToolIndex for Moody {
     async fn len(&self) -> Result<usize, IndexError> {
         self.answer().await?;
         self.inner.len().await
+    }
+
+    async fn stored(&self) -> Result<BTreeMap<String, String>, IndexError> {
+        self.answer().await?;
+        self.inner.stored().await
+    }
+
+    async fn check(&self) -> Result<(), IndexError> {
+        self.answer().await?;
+        self.inner.check().await
     }
 }
 

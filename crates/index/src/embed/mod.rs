@@ -7,6 +7,8 @@ mod static_table;
 
 use mcc_catalog::seam::{EmbedKind, Embedder, IndexError};
 
+use crate::fusion::Plan;
+
 pub use endpoint::{EndpointEmbedder, EndpointSettings};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLmEmbedder;
@@ -29,6 +31,16 @@ pub(crate) async fn checked(
         )));
     }
     Ok(vectors)
+}
+
+/// One vector for each part of a request; none where the embedder fails: words alone find less, and still most of what
+/// is there.
+pub(crate) async fn request(embedder: &dyn Embedder, plan: &Plan) -> Vec<Vec<f32>> {
+    let texts: Vec<String> = plan.parts.iter().map(|part| part.text.clone()).collect();
+    checked(embedder, &texts, EmbedKind::Query).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a request is searched for by its words alone");
+        Vec::new()
+    })
 }
 
 /// Scales a vector to length 1; zeros stay zeros.

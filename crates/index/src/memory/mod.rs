@@ -134,12 +134,7 @@ impl ToolIndex for MemoryIndex {
             return Ok(Vec::new());
         }
         let plan = Plan::new(&query.text);
-        let texts: Vec<String> = plan.parts.iter().map(|part| part.text.clone()).collect();
-        // Words alone find less, and still most of what is there.
-        let vectors = embed::checked(&*self.embedder, &texts, EmbedKind::Query).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "a request is searched for by its words alone");
-            Vec::new()
-        });
+        let vectors = embed::request(&*self.embedder, &plan).await;
         let vectors: Vec<Vec<i16>> = vectors.iter().map(|vector| quantize(vector)).collect();
         let snapshot = self.snapshot.load_full();
         Ok(snapshot.search(

@@ -25,6 +25,7 @@ use mcc_catalog::seam::{EmbedKind, Embedder, Hit, IndexError, Query, ToolIndex};
 use qdrant_client::qdrant::PointId;
 use tokio::sync::Mutex;
 
+use crate::analyze::{self, Word};
 use crate::document::dense_text;
 use crate::embed;
 use crate::fusion::{Plan, Weights};
@@ -34,6 +35,9 @@ use schema::Names;
 
 pub use schema::SCHEMA;
 pub use settings::QdrantSettings;
+
+/// Most words of a request that are looked up one by one.
+const MOST_WORDS: usize = 32;
 
 /// Finds tools in a Qdrant that several programs share: the operator writes, every gateway searches.
 pub struct QdrantIndex {
@@ -121,10 +125,24 @@ impl ToolIndex for QdrantIndex {
             return Ok(Vec::new());
         }
         let plan = Plan::new(&query.text);
-        let texts: Vec<String> = plan.parts.iter().map(|part| part.text.clone()).collect();
-        let vectors = embed::checked(&*self.embedder, &texts, EmbedKind::Query).await?;
+        let vectors = embed::request(&*self.embedder, &plan).await;
         let weights = Weights::of(&*self.embedder);
         search::search(&self.client, &self.names, &plan, &vectors, weights, query).await
+    }
+
+    async fn unmatched_words(
+        &self,
+        request: &str,
+        visibility: &Visibility,
+    ) -> Result<Vec<String>, IndexError> {
+        let mut words: Vec<Word> = Vec::new();
+        for word in analyze::query(request) {
+            if !word.repeats && words.iter().all(|known| known.text != word.text) {
+                words.push(word);
+            }
+        }
+        words.truncate(MOST_WORDS);
+        search::unmatched(&self.client, &self.names, words, visibility).await
     }
 
     async fn len(&self) -> Result<usize, IndexError> {

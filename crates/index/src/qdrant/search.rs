@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use mcc_catalog::model::Visibility;
 use mcc_catalog::seam::{Hit, IndexError, Query};
 use qdrant_client::qdrant::{
     self as api, DenseVector, QueryBatchPoints, QueryPoints, ScoredPoint, SearchParams, SparseVector,
@@ -12,6 +13,7 @@ use super::client::{Client, Patience};
 use super::filter::{KEY, NAMES, Scope};
 use super::points::{fields, not_built, text, texts};
 use super::schema::Names;
+use crate::analyze::Word;
 use crate::fusion::{LEG, Legs, Plan, Weights, cut, fuse, rank};
 use crate::memory::vectors::rounded;
 
@@ -52,26 +54,12 @@ pub(super) async fn search(
     let mut found = Found::new(vectors.len());
     let mut asks = asks(names, plan, vectors, &scope);
     while !asks.is_empty() {
-        let request = QueryBatchPoints {
-            collection_name: names.alias.clone(),
-            query_points: asks.iter().map(|ask| ask.query.clone()).collect(),
-            ..QueryBatchPoints::default()
-        };
-        let answer = client
-            .points(Patience::Search, "search", request, async |mut client, request| {
-                client.query_batch(request).await
-            })
-            .await
-            .map_err(|failure| not_built(failure, names))?;
-        if answer.result.len() != asks.len() {
-            let reason = format!("Qdrant answered {} of {} queries", answer.result.len(), asks.len());
-            return Err(IndexError::Unavailable(reason));
-        }
+        let answers = batch(client, names, asks.iter().map(|ask| ask.query.clone()).collect()).await?;
         let mut again = Vec::new();
-        for (ask, answer) in asks.into_iter().zip(answer.result) {
+        for (ask, points) in asks.into_iter().zip(answers) {
             let limit = ask.query.limit.unwrap_or(FIRST_PAGE);
-            let complete = (answer.result.len() as u64) < limit || limit >= LAST_PAGE;
-            if !found.take(ask.part, answer.result, complete) {
+            let complete = (points.len() as u64) < limit || limit >= LAST_PAGE;
+            if !found.take(ask.part, points, complete) {
                 let limit = Some((limit * GROWTH).min(LAST_PAGE));
                 again.push(Ask { query: QueryPoints { limit, ..ask.query }, ..ask });
             }
@@ -81,6 +69,55 @@ pub(super) async fn search(
     let mentioned = plan.mentions.resolve(|name| found.named.get(name).cloned().unwrap_or_default());
     let hits = fuse(plan, &found.legs, &mentioned, weights);
     Ok(rank(hits, query.min_score, query.limit, |id| &found.keys[id]))
+}
+
+/// The texts of the words that no visible tool has in any form.
+pub(super) async fn unmatched(
+    client: &Client,
+    names: &Names,
+    words: Vec<Word>,
+    visibility: &Visibility,
+) -> Result<Vec<String>, IndexError> {
+    let scope = Scope::of(visibility);
+    if words.is_empty() || scope == Scope::Nothing {
+        return Ok(words.into_iter().map(|word| word.text).collect());
+    }
+    let one = |word: &Word| QueryPoints {
+        collection_name: names.alias.clone(),
+        query: Some(sparse(word.terms.iter().map(|&(term, _)| term).collect())),
+        using: Some(names.sparse.clone()),
+        filter: scope.filter(),
+        limit: Some(1),
+        ..QueryPoints::default()
+    };
+    let answers = batch(client, names, words.iter().map(one).collect()).await?;
+    let without = words.into_iter().zip(answers).filter(|(_, points)| points.is_empty());
+    Ok(without.map(|(word, _)| word.text).collect())
+}
+
+/// Asks several queries at once: an answer for each.
+async fn batch(
+    client: &Client,
+    names: &Names,
+    queries: Vec<QueryPoints>,
+) -> Result<Vec<Vec<ScoredPoint>>, IndexError> {
+    let asked = queries.len();
+    let request = QueryBatchPoints {
+        collection_name: names.alias.clone(),
+        query_points: queries,
+        ..QueryBatchPoints::default()
+    };
+    let answer = client
+        .points(Patience::Search, "search", request, async |mut client, request| {
+            client.query_batch(request).await
+        })
+        .await
+        .map_err(|failure| not_built(failure, names))?;
+    if answer.result.len() != asked {
+        let reason = format!("Qdrant answered {} of {asked} queries", answer.result.len());
+        return Err(IndexError::Unavailable(reason));
+    }
+    Ok(answer.result.into_iter().map(|points| points.result).collect())
 }
 
 /// The queries of a search. Parts without terms or without a direction find nothing and aren't asked.
@@ -94,8 +131,7 @@ fn asks(names: &Names, plan: &Plan, vectors: &[Vec<f32>], scope: &Scope) -> Vec<
     };
     let mut asks = Vec::new();
     if !plan.terms.is_empty() {
-        let sparse = SparseVector { indices: plan.terms.clone(), values: vec![1.0; plan.terms.len()] };
-        let query = Some(nearest(vector_input::Variant::Sparse(sparse)));
+        let query = Some(sparse(plan.terms.clone()));
         let using = Some(names.sparse.clone());
         asks.push(Ask { part: Part::Sparse, query: QueryPoints { query, using, ..base.clone() } });
     }
@@ -112,6 +148,12 @@ fn asks(names: &Names, plan: &Plan, vectors: &[Vec<f32>], scope: &Scope) -> Vec<
         asks.push(Ask { part: Part::Names, query: QueryPoints { filter, with_payload, ..base } });
     }
     asks
+}
+
+/// Each term counts once; Qdrant multiplies by its inverse document frequency.
+fn sparse(terms: Vec<u32>) -> api::Query {
+    let values = vec![1.0; terms.len()];
+    nearest(vector_input::Variant::Sparse(SparseVector { indices: terms, values }))
 }
 
 fn nearest(variant: vector_input::Variant) -> api::Query {
@@ -176,7 +218,6 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcc_catalog::model::Visibility;
 
     fn parts(text: &str, vectors: &[Vec<f32>]) -> Vec<Part> {
         let names = Names::new("mcc", "static");

@@ -1,5 +1,5 @@
-//! The Qdrant that tests use: the server at `$MCC_TEST_QDRANT_URL`, else the double of `tests/qdrant`, built when it is
-//! first needed and kept in a cache folder, by the digest of its sources.
+//! The Qdrant that tests use: the server at `$MCC_TEST_QDRANT_URL`, else the double of `tests/qdrant`, which
+//! `cargo xtask qdrant build` puts into a cache folder, by the digest of its sources.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -139,7 +139,12 @@ impl Drop for Double {
 }
 
 fn spawn(data: &Path, listen: &str, options: &Options) -> Result<(Child, String), String> {
-    let mut command = Command::new(binary()?);
+    // Tests don't build it: that takes longer than a test may.
+    let Place { program, .. } = Place::find()?;
+    if !program.is_file() {
+        return Err("the Qdrant double isn't built (cargo xtask qdrant build)".to_owned());
+    }
+    let mut command = Command::new(program);
     command.arg("--data").arg(data).args(["--listen", listen]);
     if let Some((certificate, key)) = &options.tls {
         command.arg("--certificate").arg(certificate).arg("--key").arg(key);
@@ -164,13 +169,27 @@ fn spawn(data: &Path, listen: &str, options: &Options) -> Result<(Child, String)
     Ok((process, address.to_owned()))
 }
 
+/// Where the double is, or will be.
+struct Place {
+    sources: PathBuf,
+    cache: PathBuf,
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+impl Place {
+    fn find() -> Result<Self, String> {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/qdrant");
+        let digest = digest(&sources).map_err(|error| format!("no sources of the Qdrant double: {error}"))?;
+        let cache = cache_folder().ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
+        let folder = cache.join(format!("qdrant-double-{digest}"));
+        Ok(Self { program: folder.join(PROGRAM), sources, cache, folder })
+    }
+}
+
 /// The program of the double: from the cache, else built, which takes minutes.
 pub fn binary() -> Result<PathBuf, String> {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/qdrant");
-    let digest = digest(&sources).map_err(|error| format!("no sources of the Qdrant double: {error}"))?;
-    let cache = cache_folder().ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
-    let folder = cache.join(format!("qdrant-double-{digest}"));
-    let program = folder.join(PROGRAM);
+    let Place { sources, cache, folder, program } = Place::find()?;
     if program.is_file() {
         return Ok(program);
     }

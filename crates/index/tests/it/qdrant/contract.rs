@@ -122,6 +122,24 @@ async fn hostile_requests_and_callers() {
     }
 }
 
+#[tokio::test]
+async fn words_that_no_visible_tool_has() {
+    let tools = [
+        tool(&["public"], "send_mail", "Sends letters to people"),
+        tool(&["hidden"], "unicorn", "Draws a unicorn"),
+    ];
+    let Some((_server, index)) = built("qdrant::contract::words_that_no_visible_tool_has", &tools).await
+    else {
+        return;
+    };
+    let text = "please send a letter to a unicorn by pigeon";
+    let unmatched = async |visibility| index.unmatched_words(text, &visibility).await.unwrap();
+    assert_eq!(unmatched(Visibility::everything()).await, ["pigeon"]);
+    assert_eq!(unmatched(Visibility::public()).await, ["unicorn", "pigeon"]);
+    assert_eq!(unmatched(Visibility::default()).await.len(), 4);
+    assert_eq!(index.unmatched_words("", &Visibility::everything()).await.unwrap(), Vec::<String>::new());
+}
+
 /// Rule 2: the index is derived. What is missing comes back, what doesn't belong goes.
 #[tokio::test]
 async fn replace_mends_what_others_did() {
