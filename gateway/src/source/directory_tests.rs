@@ -173,10 +173,13 @@ fn each_published_catalog_is_whole_while_files_change_all_the_time() {
     for round in 1..=50 {
         write(round);
         let catalog = receiver.borrow().clone();
-        assert_eq!((catalog.tools.len(), catalog.problems.len()), (3, 0), "{}", state(&catalog));
+        // A file that is read while it is written is a broken one for a moment: its last good tool stays.
+        assert_eq!(catalog.tools.len(), 3, "{}", state(&catalog));
         std::thread::sleep(Duration::from_millis(20));
     }
-    expect(&source, "a: 50, b: 50, c: 50");
+    let last =
+        wait_for(&source, |catalog| state(catalog) == "a: 50, b: 50, c: 50" && catalog.problems.is_empty());
+    assert_eq!(last.tools.len(), 3);
 }
 
 #[test]

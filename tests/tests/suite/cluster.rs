@@ -224,7 +224,7 @@ fn pods_reach_what_a_test_serves() -> anyhow::Result<()> {
     let namespace = cluster.namespace(&[])?;
     let server = TcpListener::bind((cluster.machine()?, 0))?;
     let address = server.local_addr()?;
-    let served = std::thread::spawn(move || -> anyhow::Result<()> {
+    let thread = std::thread::spawn(move || -> anyhow::Result<()> {
         let (mut stream, _) = server.accept()?;
         let mut request = [0; 1024];
         let length = stream.read(&mut request)?;
@@ -237,5 +237,5 @@ fn pods_reach_what_a_test_serves() -> anyhow::Result<()> {
     });
     let (phase, log) = namespace.script("asker", BUSYBOX, &format!("wget -q -O - http://{address}/"))?;
     assert_eq!((phase.as_str(), log.as_str()), ("Succeeded", "bilby"));
-    served.join().expect("no panic")
+    thread.join().expect("no panic")
 }

@@ -32,13 +32,12 @@ pub fn run(place: &Place, network: [u8; 2], patience: Duration) -> Result<()> {
         },
         None => None,
     };
-    let state = match state {
-        Some(state) => state,
-        None => {
-            let state = start(&root, network, &programs, recipe)?;
-            wait(&root, &state, &archives, patience)?;
-            state
-        }
+    let state = if let Some(state) = state {
+        state
+    } else {
+        let state = start(&root, network, &programs, recipe)?;
+        wait(&root, &state, &archives, patience)?;
+        state
     };
     let (machine, seconds) = (state.addresses.machine(), began.elapsed().as_secs_f64());
     progress::say(format_args!(

@@ -165,7 +165,8 @@ fn random_catalogs_callers_and_requests() {
     TestRunner::new(config)
         .run(&case(), |case| {
             let prefix = format!("{}-{}", server.prefix, made.fetch_add(1, Ordering::Relaxed));
-            runtime.block_on(check(&case, &connect(&server.url, &prefix, bundled())))
+            // The connection needs the runtime, too.
+            runtime.block_on(async { check(&case, &connect(&server.url, &prefix, bundled())).await })
         })
         .unwrap();
 }
