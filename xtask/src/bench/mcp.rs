@@ -129,13 +129,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 async fn measure(args: &Args) -> anyhow::Result<Report> {
     let this = std::env::current_exe()?;
     let mcc = args.mcc.clone().unwrap_or_else(|| this.with_file_name("mcc"));
-    let folder = this.with_file_name("bench-mcp");
-    let _ = fs_err::remove_dir_all(&folder);
-    fs_err::create_dir_all(&folder)?;
-    catalog::write(&folder, args.tools)?;
+    let folder = tempfile::tempdir()?;
+    catalog::write(folder.path(), args.tools)?;
 
     let began = Instant::now();
-    let gateway = Serving::start(up(&mcc, &folder))?;
+    let gateway = Serving::start(up(&mcc, folder.path()))?;
     first_search(&gateway.address).await?;
     let load_seconds = began.elapsed().as_secs_f64();
     let rss_mb_after_load = gateway.rss_mb()?;
@@ -145,7 +143,6 @@ async fn measure(args: &Args) -> anyhow::Result<Report> {
 
     let rows = rows(args, &echo.address, &gateway.address).await?;
     let rss_mb_after_bench = gateway.rss_mb()?;
-    let _ = fs_err::remove_dir_all(&folder);
     let optimised = !cfg!(debug_assertions);
     Ok(Report { tools: args.tools, optimised, load_seconds, rss_mb_after_load, rss_mb_after_bench, rows })
 }
